@@ -1,17 +1,17 @@
 """Prints one table of the chapters' counters per operator, with the change from the previous chapter.
 
-    python3 common/chapter_table.py FILE.csv...
+    python3 common/chapter_table.py FILE.json...
 
-Each FILE is the output of a chapter's program with --format csv. Exits 1 if a chapter is not verified, 2 if a file
+Each FILE is the output of a chapter's program with --format json. Exits 1 if a chapter is not verified, 2 if a file
 cannot be read.
 """
 import collections
-import csv
+import json
 import sys
 
-# One table per operator. field: a field that only this operator's reports have; per_token: whether counters are divided
-# by the number of tokens; columns: the columns, each the sum of one or more counters; notes: lines below the table, in
-# which {name} is replaced with a number from note_numbers().
+# One table per operator. field: a field of the operator's problem; a report is in the last table whose field it has;
+# per_token: whether counters are divided by the number of tokens; columns: the columns, each the sum of one or more
+# counters; notes: lines below the table, in which {name} is replaced with a number from note_numbers().
 Table = collections.namedtuple("Table", "field per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
@@ -32,7 +32,7 @@ beyond the least possible; lanes: the share at work. A chapter that computes on 
 Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; stores: requests
 to global memory, of a warp each; the rest as above.
 Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} slots in whole blocks of {block_size}; \
-expert {busiest_expert} is the busiest, with {busiest_ids} ids.
+expert {busiest_expert} is the busiest, with {ids} ids.
 """),
     Table("routing_block_size", False, {
         "votes": ("votes",), "barriers": ("block_barriers",), "shuffles": ("shuffles",),
@@ -54,23 +54,22 @@ Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} exp
 
 
 def read_report(path):
-    """Reads a chapter's report. Returns a dictionary from field to text."""
+    """Reads a chapter's report. Returns its fields, with those of the problem and the counters among them."""
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            report = dict(zip(*list(csv.reader(file))[:2]))
-            if "chapter" in report:
-                return report
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+            return {**report, **report["problem"], **report["counters"]} | {"chapter": report["chapter"]}
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
-    except (ValueError, csv.Error, TypeError):
+    except (ValueError, KeyError, TypeError):
         pass
-    raise ValueError(f"{path}: no report in it; a chapter's program with --format csv prints one")
+    raise ValueError(f"{path}: no report in it; a chapter's program with --format json prints one")
 
 
 def figures(table, report):
     """Returns each column's value, or None if the report has none of the column's counters."""
-    divisor = float(report.get("num_tokens", 0)) if table.per_token else 0
-    counts = [[float(report[name]) for name in names if name in report] for names in table.columns.values()]
+    divisor = report.get("num_tokens") if table.per_token else 1
+    counts = [[report[name] for name in names if name in report] for names in table.columns.values()]
     return [sum(values) / (divisor or 1) if values else None for values in counts]
 
 
@@ -81,10 +80,10 @@ def cells(table, texts):
 
 def figures_line(table, report, width):
     """Formats the line with a chapter's counters; its name is in a column of this width."""
-    digits, possible = 2 if table.per_token else 0, float(report.get("lanes_possible", 0))
+    digits, possible = 2 if table.per_token else 0, report.get("lanes_possible")
     texts = ["-" if figure is None else f"{figure:.{digits}f}" for figure in figures(table, report)]
-    lanes = f"{100 * float(report.get('lanes_active', 0)) / possible:.1f}%" if possible else "-"
-    return (f"{report['chapter']:{width}} {'yes' if is_verified(report) else 'NO':8} {report.get('launches', '-'):>8}"
+    lanes = f"{100 * report['lanes_active'] / possible:.1f}%" if possible else "-"
+    return (f"{report['chapter']:{width}} {'yes' if report['verified'] else 'NO':8} {report.get('launches', '-'):>8}"
             f"{cells(table, texts)} {lanes:>7}")
 
 
@@ -101,16 +100,17 @@ def changes_line(table, report, before, width):
 
 def note_numbers(report):
     """Returns the report's fields as the programs' own reports show them: 16,384 ids, 1.601 MB."""
-    texts = {name: f"{int(text):,}" if text.isdigit() else text for name, text in report.items()}
+    fields = {**report, **report.get("load", {}), "numel": report.get("num_tokens", 0) * report.get("topk", 0)}
+    texts = {name: f"{value:,}" if isinstance(value, int) else value for name, value in fields.items()}
     for name, field in (("megabytes", "bytes"), ("millions", "operations")):
-        texts[name] = f"{1e-6 * float(report.get(field, 0)):.4g}"
+        texts[name] = f"{1e-6 * report.get(field, 0):.4g}"
     return collections.defaultdict(str, texts)
 
 
 def text_of(table, reports):
-    """Returns the table of the reports that have its field, or "" if there are none."""
-    own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report
-                                                                             for report in reports}
+    """Returns the operator's table, or "" if none of the reports is in it."""
+    own = [report for report in reports if [other for other in TABLES if other.field in report][-1:] == [table]]
+    by_name = {report["chapter"]: report for report in reports}
     if not own:
         return ""
     width = max(len(report["chapter"]) for report in own)
@@ -122,13 +122,9 @@ def text_of(table, reports):
     return "\n".join(line.rstrip() for line in lines) + "\n\n" + table.notes.format_map(note_numbers(own[0]))
 
 
-def is_verified(report):
-    return report.get("verified") == "yes"
-
-
 def main():
     if len(sys.argv) < 2:
-        raise ValueError("usage: chapter_table.py FILE.csv...")
+        raise ValueError("usage: chapter_table.py FILE.json...")
     reports = [read_report(path) for path in sys.argv[1:]]
     texts = [text_of(table, reports) for table in TABLES]
     try:
@@ -136,7 +132,7 @@ def main():
             out.write("\n".join(filter(None, texts)))
     except OSError:
         raise ValueError("standard output: cannot be written") from None
-    return 0 if all(map(is_verified, reports)) else 1
+    return 0 if all(report["verified"] for report in reports) else 1
 
 
 if __name__ == "__main__":

@@ -12,22 +12,30 @@ succeeds 'ninja run with Python' sh -c "$asks"
 
 cd "$scratch" || exit 1
 
-# report NAME FIELDS VALUES: writes a report
-report() { printf '%s\n' "$2" "$3" >"$1.csv"; }
+# report NAME CHAPTER BEFORE VERIFIED PROBLEM COUNTERS [FIELDS]: writes a report with these members
+report() {
+    echo "{\"chapter\": \"$2\", \"before\": \"$3\", \"verified\": $4, \"problem\": {$5}, \"counters\": {$6}${7:+, $7}}" \
+        >"$1.json"
+}
+
+# counted LAUNCHES ACTIVE POSSIBLE SHUFFLES BARRIERS LOADED STORED CONFLICTS: prints the members of the counters
+counted() {
+    printf '"launches": %d, "lanes_active": %d, "lanes_possible": %d, "shuffles": %d, "block_barriers": %d,
+        "global_load_sectors": %d, "global_store_sectors": %d, "shared_conflicts": %d' "$@"
+}
 
 # tables FILE...: runs common/chapter_table.py; prints its exit status and output
 tables() {
     said=$(python3 "$table" "$@" 2>&1)
     printf '%s\n%s\n' $? "$said"
 }
-gate=chapter,before,verified,num_tokens,score
-counted=launches,lanes_active,lanes_possible,shuffles,block_barriers,global_load_sectors,global_store_sectors,shared_conflicts
-report 01 $gate 01_host,,yes,4,sigmoid
-report 02 $gate,$counted 02_first,01_host,yes,4,sigmoid,1,24,32,100,0,30,10,4
-report 03 $gate,$counted '03_second_with_a_long_name,02_first,no,4,"sigmoid, ""twice""",2,16,32,50,8,30,10,0'
-report 06 chapter,before,verified,num_tokens,block_size,numel,num_experts,$counted \
-    06_align,,yes,4,64,16384,8,3,1,1,0,0,7,0,0
-echo nothing >no.csv
+gate='"num_tokens": 4, "score": "sigmoid"'
+report 01 01_host '' true "$gate" ''
+report 02 02_first 01_host true "$gate" "$(counted 1 24 32 100 0 30 10 4)"
+report 03 03_second_with_a_long_name 02_first false "$gate" "$(counted 2 16 32 50 8 30 10 0)"
+report 06 06_align '' true '"num_tokens": 2048, "topk": 8, "num_experts": 8, "block_size": 64' \
+    "$(counted 3 1 1 0 0 7 0 0)" '"load": {"busiest_expert": 5, "ids": 7000}'
+echo nothing >no.json
 
 equal 'a gate: per token, the change to the chapter before, one that is not verified' \
     '1
@@ -36,18 +44,18 @@ chapter                    verified launches  shuffles     votes  barriers diver
 02_first                   yes             1     25.00         -      0.00         -     10.00          -      1.00         -   75.0%
 03_second_with_a_long_name NO              2     12.50         -      2.00         -     10.00          -      0.00         -   50.0%
   against the last                              -50.0%               +2.00                   =              -100.0%' \
-    "$(tables 01.csv 02.csv 03.csv | head -n 6)"
+    "$(tables 01.json 02.json 03.json | head -n 6)"
 equal 'align: in all, and what the ids are' \
     '0
 06_align yes             3         0         0         -         -         -         -         7          -         0  100.0%
-Input: 16,384 ids of 8 experts,  slots in whole blocks of 64; expert  is the busiest, with  ids.' \
-    "$(tables 06.csv | sed -n '1p; /^06/p; /^Input/p')"
-report 11 chapter,before,verified,num_tokens,hidden_size,bytes,operations,$counted \
-    11_layer,,yes,4,7168,1601068,9437184,3,1,1,0,0,7,0,0
-equal 'the layer: what it moves and computes' 'Input: 4 tokens of 7,168, each to  of  experts of , ; 1.601 MB to move, 9.437 million operations.' \
-    "$(tables 11.csv | sed -n '/^Input/p')"
-equal 'both, an empty line between' 2 "$(tables 06.csv 02.csv | grep -c '^chapter ')"
-equal 'a file without a report' "2 chapter_table: no.csv: no report in it; a chapter's program with --format csv prints one" \
-    "$(tables 02.csv no.csv | tr '\n' ' ' | sed 's/ $//')"
-equal 'no file' '2 chapter_table: usage: chapter_table.py FILE.csv...' "$(tables | tr '\n' ' ' | sed 's/ $//')"
+Input: 16,384 ids of 8 experts,  slots in whole blocks of 64; expert 5 is the busiest, with 7,000 ids.' \
+    "$(tables 06.json | sed -n '1p; /^06/p; /^Input/p')"
+report 11 11_layer '' true '"num_tokens": 4, "hidden_size": 7168, "block_size": 64, "num_experts": 2' \
+    "$(counted 3 1 1 0 0 7 0 0)" '"bytes": 1601068, "operations": 9437184'
+equal 'the layer: what it moves and computes' 'Input: 4 tokens of 7,168, each to  of 2 experts of , ; 1.601 MB to move, 9.437 million operations.' \
+    "$(tables 11.json | sed -n '/^Input/p')"
+equal 'both, an empty line between' 2 "$(tables 06.json 02.json | grep -c '^chapter ')"
+equal 'a file without a report' "2 chapter_table: no.json: no report in it; a chapter's program with --format json prints one" \
+    "$(tables 02.json no.json | tr '\n' ' ' | sed 's/ $//')"
+equal 'no file' '2 chapter_table: usage: chapter_table.py FILE.json...' "$(tables | tr '\n' ' ' | sed 's/ $//')"
 finish

@@ -843,7 +843,7 @@ begin
 learn run 02_w --seed 1
 mkfifo "$scratch/pipe"
 cp "$scratch/wrong.cu" "$first"
-"$b/cpu/02_warp_per_group" --num-tokens 3 --format csv >"$scratch/report.csv" 2>/dev/null
+"$b/cpu/02_warp_per_group" --num-tokens 3 --format json >"$scratch/report.json" 2>/dev/null
 export tree mine scratch
 hostile "$b/learn" <<'END'
 2|learn: standard output: cannot be written: No space left on device|cd "$tree"; $P list >/dev/full
@@ -870,9 +870,9 @@ hostile "$b/cpu/grade_answer" <<'END'
 2|usage: *|$P ""x --seed -1
 END
 hostile "python3 common/chapter_table.py" <<'END'
-2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >/dev/full
-2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >&-
-2|chapter_table: */nothing: No such file or directory|$P "$scratch/report.csv" "$scratch/nothing"
+2|chapter_table: standard output: cannot be written|$P "$scratch/report.json" >/dev/full
+2|chapter_table: standard output: cannot be written|$P "$scratch/report.json" >&-
+2|chapter_table: */nothing: No such file or directory|$P "$scratch/report.json" "$scratch/nothing"
 2|chapter_table: tests/tap.sh: no report in it; a chapter's program with --format csv prints one|$P tests/tap.sh
 END
 hostile "$b/cpu/rewrite_launch" <<'END'

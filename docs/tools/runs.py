@@ -78,22 +78,23 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
     return kept
 
 
+def report_path(build, program, arguments="", folder="cpu"):
+    """Returns the path of the report that a program in the build's folder prints with --format json: without arguments
+    the report that `ninja run` has stored, if it is newer than the program."""
+    binary = pathlib.Path(build) / folder / program
+    stored = binary.parent / "run" / f"{program}.json"
+    if not arguments and stored.exists() and stored.stat().st_mtime_ns > binary.stat().st_mtime_ns:
+        return stored
+    return _make(build, program, arguments, "--format json", ".report.json", folder)
+
+
 def report(build, program, arguments="", folder="cpu"):
-    """Returns, as a dictionary, the report that a program in the build's folder prints with --format json."""
-    path = _make(build, program, arguments, "--format json", ".report.json", folder)
+    """Returns a program's report as a dictionary."""
+    path = report_path(build, program, arguments, folder)
     try:
         return json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{program}: its report is no JSON: {error}") from None
-
-
-def csv_report(build, program):
-    """Returns the path of the report that the program prints with --format csv: the report that `ninja run` has stored,
-    if it is newer than the program."""
-    stored = pathlib.Path(build) / "cpu" / "run" / f"{program}.csv"
-    if stored.exists() and stored.stat().st_mtime_ns > (pathlib.Path(build) / "cpu" / program).stat().st_mtime_ns:
-        return stored
-    return _make(build, program, "", "--format csv", ".report.csv")
 
 
 def passed(build, test):

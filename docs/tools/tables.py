@@ -71,7 +71,7 @@ def _tree_lines(words, build):
 
 def _print_lines(command, build):
     if command == "ninja run":
-        reports = [runs.csv_report(build, chapter) for chapter in results.chapters()]
+        reports = [runs.report_path(build, chapter) for chapter in results.chapters()]
         words = [sys.executable, results.COMMON / "chapter_table.py", *reports]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     else:

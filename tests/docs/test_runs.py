@@ -25,12 +25,12 @@ class Runs(course.Course):
 
     def test_a_report_that_ninja_run_has_stored(self):
         course.write("build/cpu/03_second", "#!/bin/sh\necho made\n", 0o755)
-        self.assertEqual(runs.csv_report("build", "03_second").read_text(), "made\n")
-        course.write("build/cpu/run/03_second.csv", "stored\n")
+        self.assertEqual(runs.report_path("build", "03_second").read_text(), "made\n")
+        course.write("build/cpu/run/03_second.json", "stored\n")
         os.utime("build/cpu/03_second", (1, 1))
-        self.assertEqual(runs.csv_report("build", "03_second").read_text(), "stored\n")
-        os.utime("build/cpu/run/03_second.csv", (0, 0))
-        self.assertEqual(runs.csv_report("build", "03_second").read_text(), "made\n")
+        self.assertEqual(runs.report_path("build", "03_second").read_text(), "stored\n")
+        os.utime("build/cpu/run/03_second.json", (0, 0))
+        self.assertEqual(runs.report_path("build", "03_second").read_text(), "made\n")
 
 
 if __name__ == "__main__":
