@@ -22,10 +22,10 @@ struct many_shared {
     static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* one bit per run of ids of a tile */
     int experts;                                            /* number of experts: EXPERTS, unless that is 0 */
     int *sums;                                              /* [experts / WARP_SIZE] */
-    int *part_counts;      /* [experts] ids in this block's part, except for its last tile */
-    int *tile_counts;      /* [experts] ids in the tile */
+    int *part_counts;      /* [experts] number of ids in this block's part, except for its last tile */
+    int *tile_counts;      /* [experts] number of ids in the tile */
     int *tile_begins;      /* [experts] first index of the expert's ids in `staged` */
-    int *counts;           /* [experts] ids of all blocks */
+    int *counts;           /* [experts] number of ids in all blocks */
     int *begins;           /* [experts] the group's first block of rows */
     int *cursors;          /* [experts] end of the slots that this block has yet to write */
     unsigned *staged;      /* [TILE] the tile's ids, sorted by expert: expert * 65536 + position */

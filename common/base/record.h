@@ -63,7 +63,7 @@ void record_free(struct record *record);
 /** Writes an integer with thousands separators: 16384 as "16,384". Returns `text`. */
 const char *format_thousands(uint64_t value, char text[32]);
 
-/** Writes a number of at least 0 with thousands separators and two decimals: "1,825,688.85". Returns `text`. */
+/** Writes a non-negative number with thousands separators and two decimals: "1,825,688.85". Returns `text`. */
 const char *format_hundredths(double value, char text[40]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */

@@ -300,7 +300,7 @@ static void show_rest(const struct learn *learn, int indent, const struct diagno
     }
 }
 
-/** Shows the first few errors or warnings, each with its source line, and the number of further ones. */
+/** Shows the first few errors or warnings, each with its source line, and says how many more there are. */
 static void show_diagnostics(const struct learn *learn, int indent, const struct diagnostics *found, size_t most,
                              const char *word)
 {

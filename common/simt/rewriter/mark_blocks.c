@@ -209,7 +209,10 @@ static size_t walk_choice(struct walk *walk, size_t at, struct part *part)
     return end;
 }
 
-/** Walks through the brackets at `at`. Stores in *inside the last part in them, which ends at the closing bracket. */
+/**
+ * Walks through the brackets at `at`. Stores in *inside the last part of the bracketed text, which ends at the closing
+ * bracket.
+ */
 static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
