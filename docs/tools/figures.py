@@ -70,7 +70,7 @@ FIGURES = {
     "02_butterfly": ('The word "XML", group 5: the best of 32 experts in five steps', "trace_figures.draw_exchange",
                      _traced(kernel_steps.exchange, f"02_warp_per_group {XML}", snippet="warp_best", first_distance=16,
                              steps=5, warp=5)),
-    "03_split": ("Where the lanes of a warp diverge, and where they do not", "trace_figures.draw_split",
+    "03_split": ("In the source, as the simulator runs it: which lanes execute the assignment", "trace_figures.draw_split",
                  _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
     "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "04_bitonic_sort", snippet="compare_exchange", first_distance=1, steps=15, sorts=True)),
@@ -108,6 +108,8 @@ FIGURES = {
                          "--hidden-size 64 --intermediate-size 128 --block-size 192", row_bytes=128, rows=256)),
     "12_ranks": ("Four ranks, 22 tokens: --dp 2 --tp 2 --ep 2", "expert_parallel_figure.draw_ranks",
                  lambda _: expert_parallel_steps.ranks(2, 2, 2, [5, 17])),
+    "16a_ring": ("One ring for tokens and weights: five uses per step", "ring_figures.draw_uses",
+                 lambda _: ring_steps.uses(7, 4, 3)),
     "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
                    lambda _: ring_steps.phases(2, 3)),
     "16a_order": ("How one order passes between the warps of a block", "ring_figures.draw_handoff",

@@ -39,6 +39,23 @@ def draw_phases(data, title):
     return ax
 
 
+def draw_uses(data, title):
+    """Draws a row for each round of a ring and a column for each stage, with the use of the stage in this round."""
+    left, top, width, height = 92, 62, 114, 58
+    ax = canvas(900, top + height * len(data["rounds"]) + 44, title)
+    for stage in range(len(data["rounds"][0])):
+        write(ax, left + width * (stage + 0.5) - 4, top - 10, f"stage {stage}", "center")
+    for number, uses in enumerate(data["rounds"]):
+        write(ax, left - 12, top + height * number + 29, f"round {number}", "right")
+        for stage, (use, step, consumer) in enumerate(uses):
+            what = "tokens" if consumer is None else f"weights of {consumer}"
+            cell(ax, left + width * stage, top + height * number, width - 8, height - 8,
+                 [f"use {use}: step {step}", what], "light_orange" if consumer is None else "light_blue")
+    write(ax, 14, top + height * len(data["rounds"]) + 26, "Yellow: filled by the token warp. Blue: filled by the weight "
+                                                           "warp, for the consumer with this number.")
+    return ax
+
+
 def draw_handoff(data, title):
     """Draws a column for each warp, with what it does, and the arrivals between the columns as arrows; time runs from
     top to bottom."""

@@ -23,6 +23,14 @@ def phases(stages, tiles):
     return {"stages": stages, "rows": rows, "end": multiplied}
 
 
+def uses(stages, consumers, rounds):
+    """Returns the uses of a ring's stages, one row per round: for each use its number, its step, and the consumer whose
+    weights it holds, or None if it holds tokens."""
+    each = consumers + 1
+    return {"rounds": [[[use, use // each, use % each - 1 if use % each else None]
+                        for use in range(stages * number, stages * (number + 1))] for number in range(rounds)]}
+
+
 def order_handoff(consumers, warp_size=32):
     """Returns how one `order` passes between the warps of chapter 16a, from top to bottom: for each warp what it does in
     which row, and the arrivals between rows."""
