@@ -63,7 +63,9 @@ static __host__ __device__ int tree_size(int num_experts)
         size *= 2;
     return size;
 }
+// [tree]
 
+// [padded_index]
 /** Returns the index of the word that holds node i. Padding puts nodes a power of two apart into different banks. */
 static __host__ __device__ int padded_index(int i)
 {
@@ -73,7 +75,7 @@ static __host__ __device__ int padded_index(int i)
     return i + i / 32 + i / 1024;
 #endif
 }
-// [tree]
+// [padded_index]
 
 // [search]
 /** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
