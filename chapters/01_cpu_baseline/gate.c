@@ -11,14 +11,16 @@
 #include <omp.h>
 #include <stdlib.h>
 
-// [token]
+// [worth]
 /* Number of tokens per additional thread: with fewer, starting the thread takes longer than the thread's work. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
+// [worth]
 
+// [token]
 /** Scratch memory for the token being routed; each thread has its own. */
 struct token {
     const float *bias;           /**< [num_experts] correction_bias as f32, the same for every token */
-    float *logits;               /**< [num_experts] buffer for a row that has to be converted to f32 */
+    float *logits;               /**< [num_experts] only for 16-bit logits: the row as f32 */
     float *scores;               /**< [num_experts] */
     float *choice;               /**< [num_experts] scores + bias; an expert whose choice is NaN ranks last */
     struct ranked *best_groups;  /**< [topk_group] */
@@ -94,23 +96,31 @@ static void score_experts(const struct gate_problem *problem, const float *logit
             scores[e] = logits[e];
         break;
     }
+    // [scores]
+    // [scores_rounding]
     if (problem->dtype != DTYPE_F32)
         for (int e = 0; e < num_experts; e++)
             scores[e] = dtype_round(problem->dtype, scores[e]);
 }
+// [scores_rounding]
 
+// [bias_type]
 /** choice = scores if correction_bias is None else scores + correction_bias.unsqueeze(0) */
 static void add_bias(const struct gate_problem *problem, const float *bias, const float *scores, float *choice)
 {
     const enum dtype type = gate_choice_dtype(problem);
 
+    // [bias_type]
+    // [bias]
     for (int e = 0; e < problem->num_experts; e++)
         choice[e] = problem->has_bias ? scores[e] + bias[e] : scores[e];
+    // [bias]
+    // [bias_rounding]
     if (type != DTYPE_F32)
         for (int e = 0; e < problem->num_experts; e++)
             choice[e] = dtype_round(type, choice[e]);
 }
-// [scores]
+// [bias_rounding]
 
 // [group_score]
 /**

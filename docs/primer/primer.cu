@@ -22,6 +22,7 @@ static __global__ void who(int *out)
 // [who]
 
 // [who_launch]
+/** Launches the kernel. Its callers pass an input and an output; this kernel has no input, so that one has no name. */
 cudaError_t primer_who(const int *, int *out)
 {
     who<<<BLOCKS, THREADS>>>(out);

@@ -112,7 +112,8 @@ def flow(directory):
     return {"word": words[row], "row": row, "choice": [round(value, 5) for value in choice],
             "groups": [{"sum": f"{total:.3f}", "best": two, "stays": group in stay}
                        for group, (total, two) in enumerate(zip(sums, groups))],
-            "chosen": [{"expert": expert, "score": f"{score[expert]:.3f}", "weight": f"{weight:.3f}"}
+            "chosen": [{"expert": expert, "choice": f"{choice[expert]:.3f}", "score": f"{score[expert]:.3f}",
+                        "weight": f"{weight:.3f}"}
                        for expert, weight in zip(chosen, weights[row])]}
 
 
@@ -228,6 +229,20 @@ def published_rows(directory, part, later):
     launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
                  for at in range(0, len(ids), part)] for ids in (experts, experts[:later])]
     return {"experts": max(experts) + 1, "part": part, "numels": [len(experts), later], "launches": launches}
+
+
+def block_slots(directory, part, own):
+    """Returns how a block of chapter 14b, with `part` ids per block, computes the slots of its ids: all blocks' rows of
+    counts; for each expert, the sums over all blocks and over earlier blocks, the group's first slot, and the slot of
+    the block's first id; and the block's ids in order and sorted by expert, with their positions and slots."""
+    data, rows = bit_table(directory), published_rows(directory, part, part)["launches"][0]
+    earlier = [sum(column) for column in zip(*rows[:own], [0] * len(rows[0]))]
+    first = [row["begin"] for row in data["rows"]]
+    ids = [[position, data["experts"][position], data["slots"][position]]
+           for position in range(part * own, part * (own + 1))]
+    return {"rows": rows, "own": own, "all": [sum(column) for column in zip(*rows)], "first": first, "earlier": earlier,
+            "begins": [slot + before for slot, before in zip(first, earlier)], "ids": ids,
+            "sorted": sorted(ids, key=lambda one: one[1])}
 
 
 def load(directory):

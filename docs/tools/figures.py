@@ -98,9 +98,13 @@ FIGURES = {
                       _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
     "11c_quarters": ("The four matrices of an ldmatrix", "tensor_figures.draw_quarters",
                      _traced(kernel_steps.quarters, "11c_moe_tensor_cores")),
+    "11c_copies": ("The first product: what a block copies, and which threads copy it", "tensor_figures.draw_copies",
+                   _traced(kernel_steps.line_copies, "11c_moe_tensor_cores --num-tokens 16 --num-experts 1 --topk 1 "
+                           "--hidden-size 128 --intermediate-size 64 --block-size 16", line_bytes=272, row_bytes=256,
+                           rows_of_w1=64)),
     "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
                  _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
-    "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
+    "11d_pieces": ("Where the chunks of 8 lines are stored", "tensor_figures.draw_chunks", _traced(
         kernel_steps.pieces, "11d_moe_async_ring --num-tokens 2 --num-experts 2 --topk 1 --hidden-size 128 "
         "--intermediate-size 64", per_row=16)),
     "11d_tile": ("The large tile: {rows} rows of weights by {tokens} tokens, 8 warps", "tensor_figures.draw_warp_tiles",
@@ -134,6 +138,9 @@ FIGURES = {
     "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
                  lambda build: choices.published_rows(
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
+    "14b_slots": ("Block {own}: from its ids to their slots", "align_figures.draw_block_slots",
+                  lambda build: choices.block_slots(
+                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, own=2)),
     "14b_blocks": ("Two blocks sort while their counts are on their way", "align_figures.draw_blocks_over_time",
                    lambda _: stages_of_a_block.measured("14b_align_published_counts")),
     "11a_sectors": ("Chapter 11a: one request for weights, by 32 lanes", "layer_figures.draw_requests", _traced(

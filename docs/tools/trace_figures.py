@@ -96,20 +96,23 @@ def draw_own_loads(data, title):
     lanes, size = len(data["offsets"][0]), sector / 32
     ax = canvas(left + (sector + gap) * sectors + 8, top + row * lanes + 50, title)
     looks = ("light_blue", "blue"), ("light_orange", "orange")
+    write(ax, 14, 50, "A box is a sector of the token's row, with its number.")
     for number in range(sectors):
         x = left + (sector + gap) * number
-        write(ax, x + sector / 2, top - 26, f"sector {number}", "center", bold=True)
         write(ax, x, top - 9, 8 * number)
         write(ax, x + sector, top - 9, 8 * number + 7, "right")
     write(ax, left - 14, top - 9, "expert of the group", "right")
     for lane in range(lanes):
         y = top + row * lane
+        first = data["offsets"][0][lane] // 128 * sectors
         write(ax, left - 14, y + 15, f"lane {lane}: group {lane}", "right")
         boxes(ax, [(left + (sector + gap) * number, y, sector, row - 4) for number in range(sectors)], "ground", "edge")
+        for number in range(1, sectors):
+            write(ax, left + (sector + gap) * number + sector / 2, y + 15, first + number, "center")
         for load, (offsets, look) in enumerate(zip(data["offsets"], looks)):
             at = offsets[lane] % 128
             cell(ax, left + (sector + gap) * (at // 32) + at % 32 * size, y, data["bytes"] * size, row - 4,
-                 [f"load {load}"], *look)
+                 [f"{first}: load {load}"], *look)
     write(ax, 14, top + row * lanes + 22,
           f"Load 0 of a warp touches {data['sectors']} sectors, one for each of its 32 lanes, and uses half of each.")
     write(ax, 14, top + row * lanes + 39,
@@ -309,17 +312,16 @@ def _draw_groups(ax, data, left, pitch, width, base, top):
 
 def draw_flow(data, title):
     left, pitch, width, groups, top = 14, 104, 96, 216, 366
-    ax = canvas(852, top + 96, title)
+    ax = canvas(852, top + 126, title)
     at = _draw_groups(ax, data, left, pitch, width, 172, groups)
-    write(ax, left, 48, "256 experts in 8 groups. The height of a bar is the expert's score + bias.")
+    write(ax, left, 48, "256 experts in 8 groups. The height of a bar is the expert's choice: its score + bias.")
     write(ax, left, groups + 74, "A group's score is the sum of its two best.")
     for place, choice in enumerate(data["chosen"]):
         x = left + pitch * place
         lines(ax, [(at[choice["expert"]], groups + 58, x + width / 2, top - 3)], "vermillion", 1.4)
-        cell(ax, x, top, width, 56,
-             [f"expert {choice['expert']}", f"score {choice['score']}", f"weight {choice['weight']}"],
+        cell(ax, x, top, width, 72,
+             [f"expert {choice['expert']}", *(f"{name} {choice[name]}" for name in ("choice", "score", "weight"))],
              "light_vermillion", "vermillion", bold=True)
-    write(ax, left, top + 80,
-          "The 8 best experts of the kept groups, best first. A weight is the score (without the bias) / the 8 scores' "
-          "sum * 2.5.")
+    write(ax, left, top + 94, "The 8 experts of the kept groups with the largest choices, largest first.")
+    write(ax, left, top + 111, "A weight is the score (without the bias) / the 8 scores' sum * 2.5.")
     return ax
