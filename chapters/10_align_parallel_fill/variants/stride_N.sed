@@ -1,0 +1,2 @@
+# N: 2 4
+s/enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };/enum { OFFSET_STRIDE = N };/
