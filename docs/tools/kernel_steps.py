@@ -302,6 +302,38 @@ def quarters(trace):
     return found
 
 
+def line_copies(trace, line_bytes, row_bytes, rows_of_w1):
+    """Returns what each line of shared memory holds, as "w1", "w3" or "token" and an index of a row: a list of lines for
+    each copy that a thread makes, and the first thread of each group that copies a line. A line has `line_bytes` bytes,
+    a row in global memory `row_bytes`, and `rows_of_w1` rows of w1 precede those of w3."""
+    loads, stores, per_line = {}, {}, row_bytes // 16
+    for event, name in zip(trace["events"], _snippets(trace)):
+        if name == "copy_step" and event["bytes"] == 16 and event["kind"] in ("global_load", "shared_store"):
+            for lane in event["active"]:
+                thread = event["warp"] * len(LANES) + lane
+                if event["kind"] == "global_load":
+                    loads.setdefault(thread, []).append((event["allocation"][lane], event["offset"][lane]))
+                else:
+                    stores.setdefault(thread, []).append(event["offset"][lane])
+    if not loads or any(len(loads[thread]) != len(stores.get(thread, [])) for thread in loads):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not store each chunk that it copies")
+    weights, tokens = loads[0][0][0], loads[0][-1][0]
+    first = {array: min(at for share in loads.values() for other, at in share if other == array)
+             for array in (weights, tokens)}
+    begin, found = min(stores[0]), {}
+    for thread, share in loads.items():
+        for (array, at), to in zip(share, stores[thread]):
+            row = (at - first[array]) // row_bytes
+            holds = ("token", row) if array == tokens else ("w3", row - rows_of_w1) if row >= rows_of_w1 else ("w1", row)
+            found.setdefault((to - begin) // line_bytes, set()).add((*holds, thread - thread % per_line))
+    threads = list(range(0, len(loads), per_line))
+    if sorted(found) != list(range(len(found))) or any(
+            [first for *_, first in held] != [threads[line % len(threads)]] for line, held in found.items()):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy a line by {per_line} neighbouring threads")
+    lines = [list(*found[line])[:2] for line in range(len(found))]
+    return {"threads": threads, "copies": [lines[at:at + len(threads)] for at in range(0, len(lines), len(threads))]}
+
+
 def warp_tiles(trace, row_bytes, rows):
     """Returns the rows of weights and the tokens of which each warp of a block loads fragments. A stage has `rows` rows
     of weights, then the tokens, of `row_bytes` bytes each."""

@@ -68,6 +68,33 @@ def draw_quarters(data, title):
     return ax
 
 
+def draw_copies(data, title):
+    left, top, width, height, shown = 174, 74, 48, 26, 176
+    threads, copies = data["threads"], data["copies"]
+    bottom, fills = top + height * len(copies), {"w1": "light_blue", "w3": "light_orange", "token": "light_green"}
+    column, per_line = threads.index(shown), threads[1] - threads[0]
+    ax = canvas(left + width * len(threads) + 14, bottom + 64, title)
+    write(ax, left - 12, top - 10, "first of 16 threads", "right")
+    for number, thread in enumerate(threads):
+        write(ax, left + (number + 0.5) * width, top - 10, thread, "center")
+    for number, copied in enumerate(copies):
+        line = number * len(threads)
+        write(ax, left - 12, top + height * number + 18, f"copy {number}: lines {line} to {line + len(threads) - 1}",
+              "right")
+        for place, (array, row) in enumerate(copied):
+            cell(ax, left + place * width, top + number * height, width, height,
+                 [f"slot {row}" if array == "token" else f"{array} {row}"], fills[array], "edge")
+    _marked(ax, left + column * width, top, width, bottom - top)
+    lines_of_thread = [column + len(threads) * number for number in range(len(copies))]
+    for line, text in enumerate((
+            "A cell is a line of shared memory, with the row of w1 or w3 that it holds, or the slot of the token. Warp w "
+            "multiplies the weights of copy w.",
+            f"Red: lines {lines_of_thread[0]}, {lines_of_thread[1]}, ..., {lines_of_thread[-1]}. Threads {shown} to "
+            f"{shown + per_line - 1} copy them, each thread one of the {per_line} chunks of every line.")):
+        write(ax, 14, bottom + 26 + 20 * line, text)
+    return ax
+
+
 def draw_ring(data, title):
     left, width, row, top, done = 76, 38, 44, 66, data["done"]
     bottom, at = top + row * data["stages"], {(what, step): i for i, (what, step, _) in enumerate(done)}
@@ -100,20 +127,20 @@ def draw_chunks(data, title):
     slots = len(data["lines"][0])
     width = 752 // slots
     ax = canvas(left + slots * width + 14, top + 8 * row + 66, title)
-    write(ax, left - 12, top - 32, "slot", "right")
+    write(ax, left - 12, top - 32, "position", "right")
     write(ax, left - 12, top - 12, "banks", "right")
     for place in range(slots):
         write(ax, left + (place + 0.5) * width, top - 32, place, "center")
         write(ax, left + (place + 0.5) * width, top - 12, f"{4 * place % 32}-{4 * place % 32 + 3}", "center")
     for number, line in enumerate(data["lines"]):
-        write(ax, left - 12, top + row * number + 17, f"row {number}", "right")
+        write(ax, left - 12, top + row * number + 17, f"line {number}", "right")
         for fill, wanted in (("ground", False), ("light_blue", True)):
             boxes(ax, [(left + place * width, top + row * number, width, row - 3) for place in range(slots)
                        if (line[place] == shown) == wanted], fill, "edge")
         for place, piece in enumerate(line):
             write(ax, left + (place + 0.5) * width, top + row * number + 17, piece, "center", bold=piece == shown)
     for line, text in enumerate((
-            f"A cell is a chunk of 16 bytes, with its number in the row. Blue: chunk {shown} of each row.",
+            f"A cell is a chunk of 16 bytes, with its number in the line. Blue: chunk {shown} of each line.",
             "ldmatrix reads these eight chunks at once, from eight different groups of four banks.")):
         write(ax, 14, top + 8 * row + 24 + 20 * line, text)
     return ax

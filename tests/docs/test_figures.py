@@ -248,6 +248,13 @@ class Committed(unittest.TestCase):
         self.assertEqual((data["weights"], data["tokens"]), ([[0, 0], [8, 0], [0, 8], [8, 8]],
                                                              [[0, 0], [0, 8], [8, 0], [8, 8]]))
 
+    def test_lines_alternate_between_gate_and_up(self):
+        data = figures.read_data("11c_copies", BUILD)
+        self.assertEqual(data["threads"], list(range(0, 256, 16)))
+        self.assertEqual(data["copies"][:8], [[[array, 8 * copy + row] for array in ("w1", "w3") for row in range(8)]
+                                              for copy in range(8)])
+        self.assertEqual(data["copies"][8:], [[["token", slot] for slot in range(16)]])
+
     def test_a_chunk_is_in_all_banks(self):
         lines = figures.read_data("11d_pieces", BUILD)["lines"]
         for chunk in range(16):
@@ -358,6 +365,18 @@ class Committed(unittest.TestCase):
         self.assertEqual(figures.read_data("14b_rows", BUILD)["launches"], [rows, rows[:2]])
         for row in rows:
             self.assertTrue(holds(numbers("14b_rows"), [1, *row]))
+
+    def test_a_block_computes_its_slots(self):
+        data = figures.read_data("14b_slots", BUILD)
+        self.assertEqual((data["all"], data["earlier"], data["begins"]), ([5, 3, 6, 2], [3, 1, 3, 1], [3, 9, 15, 21]))
+        self.assertEqual(data["sorted"], [[10, 1, 9], [11, 1, 10], [8, 2, 15], [9, 3, 21]])
+        self.assertIn("slot 15", texts("14b_slots"))
+
+    def test_uses_of_a_ring(self):
+        uses = sum(figures.read_data("16a_ring", BUILD)["rounds"], [])
+        self.assertEqual([use for use, _, consumer in uses if consumer is None], [0, 5, 10, 15, 20])
+        self.assertEqual(uses[17], [17, 3, 1])
+        self.assertIn("use 17: step 3", texts("16a_ring"))
 
     def test_each_block_of_rows_is_written_by_one_thread_block(self):
         data = figures.read_data("14a_five_ids", BUILD)
@@ -811,6 +830,7 @@ class Refused(unittest.TestCase):
                      trace.read(self.spoiled(path, without_copies)), 16)
         self.refuses("loads its matrices otherwise", kernel_steps.quarters, trace.read(self.spoiled(path, last_first)))
         self.refuses("divides its tile otherwise", kernel_steps.warp_tiles, ring, 256, 1)
+        self.refuses("does not store each chunk that it copies", kernel_steps.line_copies, ring, 272, 256, 64)
 
     def test_tiles(self):
         path = self.path("11b_moe_tiled", figures.TILE)
