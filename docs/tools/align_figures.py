@@ -91,6 +91,46 @@ def draw_published_rows(data, title):
     return ax
 
 
+def draw_block_slots(data, title):
+    """Draws a table of counts and slots with a column for each expert, and beside it one block's ids: in order, sorted
+    by expert, and in their slots."""
+    left, wide, row, top, right, pitch = 226, 46, 32, 78, 510, 96
+    own, experts, ids = data["own"], len(data["all"]), data["ids"]
+    table = [*((f"row of block {block}", counts, "light_blue" if block == own else "light_orange" if block < own
+                else "ground") for block, counts in enumerate(data["rows"])),
+             ("sum of all rows", data["all"], "ground"), ("first slot of the group", data["first"], "ground"),
+             ("+ sum of earlier rows", data["earlier"], "light_orange"),
+             (f"= slot of block {own}'s first id", data["begins"], "light_green")]
+    ax = canvas(900, top + row * len(table) + 50, title)
+    for expert in range(experts):
+        write(ax, left + wide * (expert + 0.5) - 2, top - 10, expert, "center", bold=True)
+    write(ax, left - 12, top - 10, "expert", "right")
+    for number, (name, values, fill) in enumerate(table):
+        write(ax, left - 12, top + row * number + 18, name, "right")
+        for expert, value in enumerate(values):
+            cell(ax, left + wide * expert, top + row * number, wide - 4, row - 6, [value], fill)
+    middle = [right + pitch * (number + 0.5) for number in range(len(ids))]
+    heights = [top + row * line for line in (own, own + 2.5, len(table) - 1)]
+    write(ax, right + 4, heights[0] - 10, f"block {own}'s ids, by position", bold=True)
+    write(ax, right - 8, heights[1] + 18, "sorted", "right", bold=True)
+    for number, (position, expert, _) in enumerate(ids):
+        cell(ax, middle[number] - 44, heights[0], 88, row - 6, [f"{position}: expert {expert}"], "light_blue")
+        to = data["sorted"].index(ids[number])
+        lines(ax, [(middle[number], heights[0] + row - 4, middle[to], heights[1] - 3)], "grey", 1.3, 7)
+    for number, (position, expert, slot) in enumerate(data["sorted"]):
+        cell(ax, middle[number] - 44, heights[1], 88, row - 6, [f"{position}: expert {expert}"], "light_blue")
+        lines(ax, [(middle[number], heights[1] + row - 4, middle[number], heights[2] - 3)], "grey", 1.3, 7)
+        cell(ax, middle[number] - 44, heights[2], 88, row - 6, [f"slot {slot}"], "light_green")
+    edge = left + wide * experts
+    lines(ax, [(right - 6, heights[0] + row / 2 - 3, edge + 2, heights[0] + row / 2 - 3)], "vermillion", 1.6, 9)
+    write(ax, (edge + right) / 2 - 2, heights[0] + row / 2 - 9, "count", "center")
+    lines(ax, [(edge + 2, heights[2] + row / 2 - 3, right - 6, heights[2] + row / 2 - 3)], "vermillion", 1.6, 9)
+    write(ax, 14, top + row * len(table) + 28,
+          f"Yellow: blocks before block {own}. An expert's later ids in the block get the next slots. "
+          f"\"{ids[0][0]}: expert {ids[0][1]}\": the id at position {ids[0][0]}.")
+    return ax
+
+
 # For each part of the figure's bar: the first words of the stages in the lab notes that belong to it, and its colour.
 PARTS = {"read, mark and add up the bits": (("until the ids", "the sums of the bits"), "blue"),
          "sort in shared memory": (("sorting",), "green"), "poll": (("until all rows",), "grey"),
