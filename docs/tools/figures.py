@@ -120,6 +120,8 @@ FIGURES = {
                   lambda _: ring_steps.order_handoff(4)),
     "16a_stage": ("How one stage passes between a copying warp and the consumers", "ring_figures.draw_handoff",
                   lambda _: ring_steps.stage_handoff(4, 1)),
+    "16b_steps": ("Five steps of a consumer warp: start a step, wait for the step before",
+                  "ring_figures.draw_product_steps", lambda _: ring_steps.product_steps(4, 5)),
     "16b_product": ("How a warpgroup holds a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32, 29, 13)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",

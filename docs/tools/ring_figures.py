@@ -79,6 +79,34 @@ def draw_handoff(data, title):
     return ax
 
 
+def draw_product_steps(data, title):
+    """Draws a row for the warp, one for the tensor cores and one for each stage; time runs from left to right."""
+    left, row, top, fills = 122, 36, 54, ("light_blue", "light_orange")
+    unit = (900 - left - 24) / data["end"]
+    ax = canvas(900, top + row * (2 + data["stages"]) + 62, title)
+    for number, name in enumerate(("consumer warp", "tensor cores", *(f"stage {at}" for at in range(data["stages"])))):
+        write(ax, left - 12, top + row * number + 19, name, "right")
+    for step in data["rows"]:
+        fill, (begin, end) = fills[step["step"] % 2], step["start"]
+        _bar(ax, left + unit * begin, top, unit * (end - begin), row - 8, f"start {step['step']}", fill)
+        begin, end = step["wait"]
+        if end > begin:
+            _bar(ax, left + unit * begin, top, unit * (end - begin), row - 8, f"wait for {step['step'] - 1}", "ground")
+        begin, end = step["multiply"]
+        _bar(ax, left + unit * begin, top + row, unit * (end - begin), row - 8, f"products of step {step['step']}", fill)
+        y, begin, end = top + row * (2 + step["stage"]), step["start"][0], step["freed"]
+        _bar(ax, left + unit * begin, y, unit * (end - begin), row - 8, f"read by step {step['step']}, then freed", fill)
+        lines(ax, [(left + unit * end, y - 3, left + unit * end, y + row - 5)], "vermillion", 2)
+    begin, end = data["last_wait"]
+    _bar(ax, left + unit * begin, top, unit * (end - begin), row - 8, f"wait for {len(data['rows']) - 1}", "ground")
+    foot = top + row * (2 + data["stages"]) + 22
+    write(ax, 14, foot, "Time runs from left to right. An orange line: the warp arrives at emptied, because the products "
+                        "that read the stage are complete.")
+    write(ax, 14, foot + 18, "By then the tensor cores already have the next step's products. Simplified: every stage is "
+                             "filled before its step.")
+    return ax
+
+
 def draw_product(data, title):
     """Draws the result, 64 rows by N columns with 16 rows per warp, and beside it 8 columns of one warp's rows, lane by
     lane, with one sum marked."""

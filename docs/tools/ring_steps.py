@@ -65,6 +65,26 @@ def stage_handoff(consumers, owner):
                 "on filled and arrive at emptied."}
 
 
+def product_steps(stages, steps, start=1, product=3):
+    """Returns the schedule of chapter 16b's multiply() when all stages are filled in time: for each step its stage, when
+    the warp starts the products, when it waits until those of the previous step are complete, when the tensor cores
+    multiply, and when the stage is freed. To start a step's products takes `start` units of time, to compute them
+    `product` units."""
+    rows, now, computed = [], 0, 0
+    for step in range(steps):
+        started = now + start
+        begin = max(started, computed)
+        previous, computed = computed, begin + product
+        waited = max(started, previous)
+        if step:
+            rows[-1]["freed"] = waited
+        rows.append({"step": step, "stage": step % stages, "start": [now, started], "wait": [started, waited],
+                     "multiply": [begin, computed]})
+        now = waited
+    rows[-1]["freed"] = computed
+    return {"stages": stages, "rows": rows, "last_wait": [now, computed], "end": computed}
+
+
 def product_layout(columns, row, column):
     """Returns which lane of a warp holds each sum in the warp's 16 rows and 8 of the columns, and the sum's index
     within the lane, as warpgroup_product.cuh describes for wgmma. The warp and the 8 columns are those of the sum in
