@@ -139,10 +139,12 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     __shared__ int chosen[WARPS_PER_BLOCK][WARP_SIZE * MAX_TOPK];
     // [kernel]
 
-    // [mapping]
+    // [shape]
     constexpr int ROOM = EXPERTS ? EXPERTS / (GROUPS ? GROUPS : 1) : MAX_EXPERTS_PER_GROUP;
     const int num_experts = EXPERTS ? EXPERTS : problem.num_experts;
     const int groups = GROUPS ? GROUPS : problem.num_expert_group;
+    // [shape]
+    // [mapping]
     const int count = num_experts / groups;
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
     const int group = lane % groups, token_of_warp = lane / groups;
@@ -183,10 +185,12 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
         const bool is_nan = isnan(choice);
 
         own.choice[e] = (is_nan | (e >= count)) ? -INFINITY : choice;
+        // [choices]
+        // [masks]
         own.valid |= (unsigned)(!is_nan & (e < count)) << e;
         own.invalid |= (unsigned)(is_nan & (e < count)) << e;
     }
-    // [choices]
+    // [masks]
 
     // [groups]
     const float group_score = score_of_group<Choice>(own, correction_bias != NULL);

@@ -139,7 +139,7 @@ def _box(site, page, writer, own_pages):
     items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>'
                      for page_id in own_pages)
     return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} ({place} of {len(chapters)}), part '
-            f"{part + 1}: {PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines "
+            f"{part + 1}: {PARTS[part][1]}. About {minutes} minutes to read, longer with pencil and paper: {writer.words} words, {writer.lines_of_code} lines "
             f"of code.</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
 
