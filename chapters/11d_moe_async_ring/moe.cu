@@ -50,6 +50,10 @@ struct tile {
 // [tile]
 
 // [tiles]
+/*
+ * The parameters: warps along the rows and along the tokens; groups of 16 rows and pairs of each warp; chunks in a line;
+ * KB of the ring; blocks per multiprocessor.
+ */
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
 /* Tiles for GPUs with 99 KB of shared memory per block: 128 by 16 and 256 by 96, with two stages each. */
@@ -61,7 +65,7 @@ typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 /**
  * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so chunks
  * with the same index in 8 lines, which ldmatrix reads together, would be in the same 4 banks. Chunk p of line l is
- * therefore stored in slot p ^ l % 8, which differs for each of the 8 lines.
+ * therefore stored at index p ^ l % 8 of its line, which differs for each of the 8 lines.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)

@@ -69,18 +69,20 @@ def draw_quarters(data, title):
 
 
 def draw_copies(data, title):
-    left, top, width, height, shown = 174, 74, 48, 26, 176
+    left, top, width, height, shown = 128, 92, 48, 26, 176
     threads, copies = data["threads"], data["copies"]
     bottom, fills = top + height * len(copies), {"w1": "light_blue", "w3": "light_orange", "token": "light_green"}
     column, per_line = threads.index(shown), threads[1] - threads[0]
     ax = canvas(left + width * len(threads) + 14, bottom + 64, title)
-    write(ax, left - 12, top - 10, "first of 16 threads", "right")
+    write(ax, left - 12, top - 30, f"first of {per_line} threads", "right")
     for number, thread in enumerate(threads):
-        write(ax, left + (number + 0.5) * width, top - 10, thread, "center")
+        write(ax, left + (number + 0.5) * width, top - 30, thread, "center")
+    write(ax, 40, top - 8, "copy", "right")
+    write(ax, left - 12, top - 8, "lines", "right")
     for number, copied in enumerate(copies):
         line = number * len(threads)
-        write(ax, left - 12, top + height * number + 18, f"copy {number}: lines {line} to {line + len(threads) - 1}",
-              "right")
+        write(ax, 40, top + height * number + 18, number, "right")
+        write(ax, left - 12, top + height * number + 18, f"{line} to {line + len(threads) - 1}", "right")
         for place, (array, row) in enumerate(copied):
             cell(ax, left + place * width, top + number * height, width, height,
                  [f"slot {row}" if array == "token" else f"{array} {row}"], fills[array], "edge")
@@ -127,7 +129,7 @@ def draw_chunks(data, title):
     slots = len(data["lines"][0])
     width = 752 // slots
     ax = canvas(left + slots * width + 14, top + 8 * row + 66, title)
-    write(ax, left - 12, top - 32, "position", "right")
+    write(ax, left - 12, top - 32, "index", "right")
     write(ax, left - 12, top - 12, "banks", "right")
     for place in range(slots):
         write(ax, left + (place + 0.5) * width, top - 32, place, "center")
@@ -140,7 +142,7 @@ def draw_chunks(data, title):
         for place, piece in enumerate(line):
             write(ax, left + (place + 0.5) * width, top + row * number + 17, piece, "center", bold=piece == shown)
     for line, text in enumerate((
-            f"A cell is a chunk of 16 bytes, with its number in the line. Blue: chunk {shown} of each line.",
+            f"A cell is a chunk of 16 bytes, with its number before the permutation. Blue: chunk {shown} of each line.",
             "ldmatrix reads these eight chunks at once, from eight different groups of four banks.")):
         write(ax, 14, top + 8 * row + 24 + 20 * line, text)
     return ax

@@ -1,0 +1,1 @@
+s/(piece ^ line % SWAPPED)/piece/

@@ -1,0 +1,1 @@
+s/if constexpr (Tile::PAIRS > 1)/if constexpr (false)/

@@ -1,0 +1,1 @@
+s/problem->block_size % many_tokens::TOKENS == 0/false/
