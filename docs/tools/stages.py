@@ -2,7 +2,8 @@
 
 The words of a table's marker request the table, with the program's CHAPTER and numbers of tokens:
 
-    times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
+    times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer; with `only` and
+                                  labels of rows, separated by `;`, at the end: only these rows
     traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, for runs with each expert whole on one rank
 """
 import types
@@ -12,18 +13,25 @@ import results
 import times
 
 # The columns of the table of times: the name of each, and the stages that it covers on the different paths.
-COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
-           "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
+COLUMNS = {"broadcast, dispatch": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",),
+           "sum": ("sum",), "reduce, combine": ("reduce DP", "reduce TP", "combine"),
+           "round, add, gather": ("round", "add", "gather TP")}
 
 
 def parse(words, recorded):
     """Parses the words that request a table. Returns .what and .runs: the runs for each number of tokens, the run on
     one rank first, then the others in the order of their labels."""
-    what, chapter, *sizes = [*words.split(), "", ""]
+    request, _, labels = words.partition(" only ")
+    shown = [name.strip() for name in labels.split(";") if name.strip()]
+    what, chapter, *sizes = [*request.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):
         raise ValueError(f"stages of '{words}'; 'times CHAPTER 64' and 'traffic CHAPTER 64' are some")
     runs = [run for run in recorded.get(chapter, []) if "stages" in run]
+    unknown = set(shown) - {label(run) for run in runs}
+    if unknown:
+        raise ValueError(f"stages of '{words}': no run is recorded of {', '.join(sorted(unknown))}")
+    runs = [run for run in runs if not shown or label(run) in shown]
     found = {size: sorted((run for run in runs if results.field(run, "num_tokens") == size),
                           key=lambda run: (run["ranks"], run["tp"], -run["ep"], run["dispatch"] != "broadcast"))
              for size in sizes}

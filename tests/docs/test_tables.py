@@ -507,7 +507,8 @@ class Stages(course.Course):
 
     def test_what_each_stage_took(self):
         self.assertEqual(self.writes("<!-- stages: times 12_ranks 64 9 -->"), [
-            "|  | to the experts | align | experts | sum | back | the rest | all | speed-up over one GPU |",
+            "|  | broadcast, dispatch | align | experts | sum | reduce, combine | round, add, gather | all | "
+            "speed-up over one GPU |",
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|", "| *64 tokens* | | | | | | | | |",
             "| one GPU | 5.00 | 5.00 | 190 | 0.00 | 0.00 | 0.00 | 200 | 1.00 |",
             "| EP 2, broadcast | 30.0 | 5.00 | 100 | 0.00 | 5.00 | 0.00 | 140 | 1.43 |",
@@ -515,6 +516,12 @@ class Stages(course.Course):
             "| *9 tokens* | | | | | | | | |", "| TP 2, EP 2 | 1.00 | 1.00 | 100 | 0.00 | 0.00 | 0.00 | 102 | - |",
             "These numbers were recorded on 2 x GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --gpus 1 --tp 1 --ep 1 "
             "--dispatch broadcast --num-tokens 64` and similar commands."])
+
+    def test_rows_that_are_named(self):
+        lines = self.writes("<!-- stages: times 12_ranks 64 only one GPU; EP 2, broadcast -->")
+        self.assertEqual([line.split(" | ")[0] for line in lines[3:-1]], ["| one GPU", "| EP 2, broadcast"])
+        with self.assertRaisesRegex(ValueError, "no run is recorded of EP 3"):
+            stages.parse("times 12_ranks 64 only EP 3", results.load())
 
     def test_what_its_collectives_moved(self):
         self.assertEqual(self.writes("<!-- stages: traffic 12_ranks 64 -->")[:-1], [
