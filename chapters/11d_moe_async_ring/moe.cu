@@ -51,8 +51,8 @@ struct tile {
 
 // [tiles]
 /*
- * The parameters: warps along the rows and along the tokens; groups of 16 rows and pairs of each warp; chunks in a line;
- * KB of the ring; blocks per multiprocessor.
+ * The parameters: warps along the rows, and along the tokens; groups of 16 rows, and pairs, of each warp; chunks in a
+ * line; KB of the ring; blocks per multiprocessor.
  */
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
