@@ -62,7 +62,7 @@ build_one() {
     sh -e "$objects/build.sh"
 }
 
-case $1 in
+case ${1:-} in
 --one) build_one "$2" "$3" ;;
 --hash)
     scratch=$(mktemp -d)
@@ -71,10 +71,15 @@ case $1 in
     changed_kernel "$scratch/kernel.cu"
     sh common/source_hash.sh "$scratch/kernel.cu"
     ;;
-*)
+*/cpu | */gpu)
+    [ -d "$1" ] || { echo "variants.sh: $1 does not exist; ninja builds build/cpu, ninja gpu build/gpu" >&2; exit 2; }
     changes | while read -r change; do
         names "$change"
         case ${chapter}_$what in *"${2:-}"*) echo "$change" ;; esac
     done | xargs -r -n 1 -P "$(nproc)" sh "$0" --one "$1"
+    ;;
+*)
+    echo "variants.sh: '${1:-}' is not the folder of the programs; usage: sh common/variants.sh build/cpu|build/gpu [WORD]" >&2
+    exit 2
     ;;
 esac

@@ -9,6 +9,10 @@ set -u
 case $(operator_of "$1") in
 gate) inputs='nan ties normal extreme' ;;
 align) inputs='invalid uniform one balanced' ;;
+moe)
+    succeeds "$1 verifies the problems of --check-corners" "$1" --check-corners
+    finish
+    ;;
 esac
 succeeds "$1 verifies the real router's data" "$1" --num-tokens 300
 for dist in $inputs; do

@@ -37,4 +37,9 @@ equal 'a script that changes nothing' \
     "$status $said"
 change other.patch "$(patch_to 7 3)"
 equal 'a patch that does not fit' 1 "$status"
+equal 'a folder of another name is no folder of programs, and nothing is built in it' \
+    "variants.sh: 'build/cp' is not the folder of the programs; usage: sh common/variants.sh build/cpu|build/gpu [WORD]
+2 no" "$(sh "$variants" build/cp 2>&1; echo $? "$([ -e build ] && echo yes || echo no)")"
+equal 'a build that does not exist' 'variants.sh: build/gpu does not exist; ninja builds build/cpu, ninja gpu build/gpu
+2' "$(sh "$variants" build/gpu 2>&1; echo $?)"
 finish

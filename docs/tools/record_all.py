@@ -52,15 +52,15 @@ def bench(programs, every_options):
 
 def claims():
     """Returns every command whose run is compared in docs/pages/claims.md but not on any chapter's page."""
-    gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)]
-                   for kernel in ("gate.cu", "align.cu"))
+    gate, align, moe = ([f"variants/{name}" for name in results.variants(kernel=kernel)]
+                        for kernel in ("gate.cu", "align.cu", "moe.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
     return [*bench(gate, ["--dtype f32"]), *bench(pads, BLOCK_SIZES),
             *bench(exact, [f"{options} --room exact" for options in BLOCK_SIZES]),
             *bench([program for program in align if program not in pads], [BLOCK_SIZES[1], *FEW_TOKENS]),
             *bench(["06_align_serial", "08_align_blelloch", "09_align_warp_scan"], SUMS),
-            *bench(["09_align_warp_scan"], FEW_PLACES), *OTHERS]
+            *bench(["09_align_warp_scan"], FEW_PLACES), *bench(["11d_moe_async_ring", *moe], LAYER[:1]), *OTHERS]
 
 
 def layer():
@@ -116,6 +116,8 @@ def main():
     every = (claims() if arguments.claims else layer() if arguments.layer else gpus() if arguments.gpus else
              overlap() if arguments.overlap else commands(arguments.counters))
     wanted = [command for command in every if arguments.only in command]
+    if not wanted:
+        raise ValueError(f"--only {arguments.only}: no command contains it; --list prints the commands")
     programs = [pathlib.Path(command.split()[0]) for command in wanted if command.startswith("build/gpu/")]
     if programs and not arguments.list and not any(program.exists() for program in programs):
         raise ValueError("build/gpu has none of these programs; run ninja gpu first")

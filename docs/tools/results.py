@@ -60,7 +60,7 @@ def chapters(number="[0-9][0-9]*", kernel="*"):
             and (name not in ONLY_64_LANES or number == number_of(name))]
 
 
-def variants(number="[0-9][0-9]", kernel="*"):
+def variants(number="[0-9][0-9]*", kernel="*"):
     """Returns the variants of the matching chapters' kernels: the programs' names and the paths of the changes. A file
     WHAT_N.sed stands for WHAT_1.sed and so on; see common/variants.sh."""
     paths = [path for name in chapters(number, kernel)
@@ -83,7 +83,7 @@ def source_of(program):
     """Returns the path of the source that the program measures, or None if there is none."""
     if program in PEERS:
         return pathlib.Path(PEERS[program]) if pathlib.Path(PEERS[program]).is_file() else None
-    return variants(program[:2]).get(program, kernel_of(chapter_of(program)))
+    return variants(number_of(program)).get(program, kernel_of(chapter_of(program)))
 
 
 @functools.lru_cache(maxsize=None)

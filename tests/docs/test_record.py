@@ -127,6 +127,8 @@ class Record(course.Course):
         write("build/gpu/arch", "sm_90")
         self.assertEqual(course.call(record_all.main, "--only", "02_first")[0], 1)
         self.assertEqual(course.call(record_all.main, "--only", "02_first", "--list")[0], 0)
+        self.assertEqual(course.call(record_all.main, "--only", "no_such"),
+                         (1, "record_all: --only no_such: no command contains it; --list prints the commands"))
 
     def test_all_runs_a_program_that_fails_and_one_that_does_not(self):
         write("build/gpu/02_first", f"#!/bin/sh\ncase $* in *f16*) echo no such type >&2; exit 2;; esac\ncat <<'END'\n"
