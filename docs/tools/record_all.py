@@ -60,7 +60,7 @@ def claims():
             *bench(exact, [f"{options} --room exact" for options in BLOCK_SIZES]),
             *bench([program for program in align if program not in pads], [BLOCK_SIZES[1], *FEW_TOKENS]),
             *bench(["06_align_serial", "08_align_blelloch", "09_align_warp_scan"], SUMS),
-            *bench(["09_align_warp_scan"], FEW_PLACES), *bench(["11d_moe_async_ring", *moe], LAYER[:1]), *OTHERS]
+            *bench(["09_align_warp_scan"], FEW_PLACES), *bench(moe, LAYER[:1]), *OTHERS]
 
 
 def layer():

@@ -1,5 +1,6 @@
 """Tests the numbers on pages: values in the text and in tables, the output of commands, the reasons given for
 hand-typed tables of numbers, and README's two commands."""
+import json
 import pathlib
 import re
 import unittest
@@ -112,7 +113,11 @@ class TypedByHand(unittest.TestCase):
 
 
 TAP = "#!/bin/sh\nprintf '1..2\\nok 1 - a\\nok 2 - b\\n'\n"
-CSV = "#!/bin/sh\ncat <<'END'\nchapter,before,verified,num_tokens,score,launches,shuffles\n{},,{},4,sigmoid,1,{}\nEND\n"
+def gate_program(name, verified, shuffles):
+    """Returns a program that prints the report of a gate's chapter."""
+    made = {"chapter": name, "before": "", "verified": verified, "problem": {"num_tokens": 4, "score": "sigmoid"},
+            "counters": {"launches": 1, "shuffles": shuffles}}
+    return f"#!/bin/sh\ncat <<'END'\n{json.dumps(made)}\nEND\n"
 
 
 class Values(course.Course):
@@ -177,7 +182,7 @@ class Values(course.Course):
 
     def test_what_ninja_run_prints(self):
         for name, shuffles in (("01_cpu_baseline", 4), ("03_third", 8), ("04_fourth", 16)):
-            write(f"build/cpu/{name}", CSV.format(name, "yes", shuffles), 0o755)
+            write(f"build/cpu/{name}", gate_program(name, True, shuffles), 0o755)
         made = self.writes("<!-- prints: ninja run -->")
         self.assertEqual([line[:50].rstrip() for line in made[2:5]], [
             f"{name:15} yes             1      {shuffles}" for name, shuffles in
@@ -186,7 +191,7 @@ class Values(course.Course):
         for digit in ("2.00", "4.00"):
             write("a.md", text.replace(digit, "2.01"))
             self.assertEqual(self.tables("--check", "a.md")[0], 1, digit)
-        write("build/cpu/04_fourth", CSV.format("04_fourth", "no", 16), 0o755)
+        write("build/cpu/04_fourth", gate_program("04_fourth", False, 16), 0o755)
         write("a.md", text)
         self.assertEqual(self.tables("--check", "a.md")[0], 2, "a chapter that is not verified")
 
