@@ -3,7 +3,7 @@
  * @brief Chapter 14b: one launch at every size, and every group in ascending order.
  *
  * Before: beyond 4,096 ids, chapter 10 is the fallback: one block counts all ids, and a second launch sorts.
- * Now:    one launch. Few ids are handled by chapter 14a's kernels. For many ids, each block counts a part of them,
+ * Now:    one launch. Small inputs go to chapter 14a's kernels. For many ids, each block counts a part of them,
  *         publishes its counts, polls the other blocks' counts, and writes its part in order.
  * Watch:  one launch at every size; blocks that wait for other blocks of the launch; no atomic that determines a rank.
  */

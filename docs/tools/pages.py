@@ -356,8 +356,8 @@ def _uses(site):
 
 
 def write_pages(site, recorded, step_pages):
-    """Returns all pages, keyed by the names of their files. Chapters link to the step pages with the ids
-    `step_pages`."""
+    """Returns all pages, keyed by the names of their files. Chapters link to the step pages whose ids
+    are in `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site) +
                             "".join(_speed_ups(site, recorded, part) for part in range(len(PARTS))) +

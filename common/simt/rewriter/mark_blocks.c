@@ -227,7 +227,7 @@ static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 
 /**
  * Walks through the brackets at `at`; returns the position after them. Lanes that diverged inside reconverge at the
- * closing bracket or, if parentheses enclose a whole part, at the end of that part.
+ * closing bracket or, if parentheses enclose a whole part of a statement, at the end of that part.
  */
 static size_t walk_brackets(struct walk *walk, size_t at, struct part *part)
 {

@@ -164,8 +164,8 @@ static bool declares_host_constant(const char *code, size_t at)
 }
 
 /**
- * Returns whether the name in [begin, end) is certainly that of a constant array of the host, that is, whether every
- * array or pointer that the file may declare by this name is one. The compiler emits no load of such an array that the
+ * Returns whether the name in [begin, end) certainly denotes a constant host array, that is, whether every array or
+ * pointer that the file may declare under this name is one. The compiler emits no load of such an array that the
  * simulator could see.
  */
 static bool is_host_constant(const char *code, size_t begin, size_t end)
