@@ -31,7 +31,7 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
 struct exchange {
     word64 last;    /* number of words written by the previous launch, times two; the lowest bit is its set */
     word64 readers; /* blocks of this launch that have read `last`; the upper half has the bits of gave_up() */
-};                  /* followed by the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
+};                  /* followed by [2][ALIGN_MAX_BLOCKS] rows of up to experts / 2 words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
 /** Returns the bit of exchange.readers that records that a block gave up waiting for the rows of a set. */
