@@ -71,10 +71,17 @@ def part_rows():
 
 
 def parts():
+    """Returns the table of a step's parts, with their sum and the time of the step as a graph, which is another run."""
     known = {(batch, name): us for batch, name, us in part_rows()}
-    return table(["time per step, us", *PARTS],
-                 [[f"{NAMES[name]}, {batch}", *(number(known.get((batch, name), {}).get(part), 1) for part in PARTS)]
-                  for batch in BATCHES for name in ("grouped_mm", "ours")])
+    rows = []
+    for batch in BATCHES:
+        for name in ("grouped_mm", "ours"):
+            us = known.get((batch, name), {})
+            ms = [us[part] / 1000 if part in us else None for part in PARTS]
+            total = None if None in ms else sum(ms)
+            rows.append([f"{NAMES[name]}, {batch}", *(number(one, 3) for one in ms),
+                         *(number(one, 2) for one in (total, step_ms(name, "graph", batch)))])
+    return table(["time per step, ms", *PARTS, "sum", "graph"], rows)
 
 
 def step_ms(experts, mode, batch):
@@ -123,10 +130,12 @@ def gains():
     def cells_of(theirs, ours):
         step = sum(theirs.values())
         return [number(100 * theirs["experts"] / step, 1), number(with_align(theirs) / with_align(ours), 2),
-                number(step / sum(ours.values()), 2)]
+                number(100 * (theirs["experts"] - with_align(ours)) / step, 1),
+                number(100 * (theirs["gate"] - ours["gate"]) / step, 1), number(step / sum(ours.values()), 2)]
 
-    return columns("sequences", ("experts, % of grouped_mm's step", "experts: times as fast", "step: times as fast"),
-                   cells_of)
+    return columns("sequences", ("experts, % of grouped_mm's step", "our experts: times as fast",
+                                 "our experts save, % of that step", "our gate saves, % of that step",
+                                 "our step: times as fast"), cells_of)
 
 
 def layers():

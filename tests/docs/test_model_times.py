@@ -51,8 +51,8 @@ class Tables(unittest.TestCase):
     def test_parts(self):
         self.record("model.json", MODEL)
         rows = [row.split() for row in model_times.parts()]
-        self.assertIn(["ours,", "64", "10.0", "2.0", "9000.5", "300.0", "100.0"], rows)
-        self.assertIn(["ours,", "1", "-", "-", "-", "-", "-"], rows)
+        self.assertIn(["ours,", "64", "0.010", "0.002", "9.001", "0.300", "0.100", "9.41", "-"], rows)
+        self.assertIn(["ours,", "1", "-", "-", "-", "-", "-", "-", "-"], rows)
         self.assertEqual([model_times.step_ms(*of) for of in (("ours", "graph", 16), ("ours", "eager", 16))], [5.125, None])
 
     def test_gains(self):
@@ -60,7 +60,8 @@ class Tables(unittest.TestCase):
         ours = {"gate": 10.0, "align": 10.0, "experts": 90.0, "attention": 120.0, "rest": 50.0}
         self.record("model.json", {"parts": [{"parts_of": 16, "experts": name, "parts": one}
                                              for name, one in (("grouped_mm", theirs), ("ours", ours))]})
-        self.assertEqual([row.split()[-2] for row in model_times.gains()[1:]], ["50.0", "2.00", "1.43"])
+        self.assertEqual([row.split()[-2] for row in model_times.gains()[1:]],
+                         ["50.0", "2.00", "25.0", "5.0", "1.43"])
         # of the 61 layers, attention counts 61 / 3 times, the other parts 58 / 2 times, and the rest once or 29 times
         self.assertEqual(model_times.all_layers(theirs), (2440 + 29 * 230 + 50, 2440 + 29 * 280))
         self.assertEqual([row.split()[-4:-1] for row in model_times.layers()[1:]],
