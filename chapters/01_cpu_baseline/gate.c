@@ -172,13 +172,15 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
         for (int e = g * experts_per_group; token->group_stays[g] && e < (g + 1) * experts_per_group; e++)
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
+    // [choose]
 
+    // [choose_nan]
     /* NaN ranks below every number, so experts whose choice is NaN only fill entries that are still free. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);
 }
-// [choose]
+// [choose_nan]
 
 // [weights]
 /**
