@@ -88,16 +88,12 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
     const int64_t expert = buffers.expert_ids[blockIdx.x / problem.block_size];
     // [down]
 
-    // [down_skip]
+    // [write_zeros]
     if (position == pad || i >= hidden_size)
         return;
-    // [down_skip]
 
-    // [partial]
     T *const partial = (T *)buffers.partial + position * hidden_size + i;
-    // [partial]
 
-    // [write_zeros]
     if (expert < 0) { /* the row must be zeros: moe_sum_kernel adds it, and no other thread writes it */
         store(partial, 0.0f);
         return;
