@@ -14,7 +14,7 @@
 /**
  * Launches blocks that can all be co-resident, as all_coresident() has checked. A GPU starts every block that fits, so
  * a plain launch suffices, which is faster than a cooperative launch. If another stream's kernel occupies the GPU, the
- * blocks wait until it ends; if that kernel also waits for blocks that have not started, both kernels give up after
+ * blocks wait until it ends; if that kernel also waits for blocks that have not started, both kernels may give up after
  * MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
