@@ -170,7 +170,7 @@ FIGURES = {
     "primer_banks": ("32 lanes read shared memory, one word each", "introduction_figures.draw_banks",
                      lambda _: introduction_examples.banks(1, 2, 32, 33)),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
-                       lambda _: latency.panels(1, 2, 4)),
+                       lambda _: latency.panels(1, 4, 6)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",

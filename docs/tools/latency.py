@@ -1,18 +1,18 @@
 """A model of one warp scheduler, for the primer's figure of how warps hide each other's latency."""
 
-LATENCY, CYCLES = 6, 24  # cycles from a load to the first instruction that needs its value; cycles of a run
+LATENCY, CYCLES = 6, 24  # cycles from an instruction to the next, which needs its result; cycles of a run
 
 
 def schedule(num_warps, latency=LATENCY, cycles=CYCLES):
-    """Returns, for each warp, its instructions as [cycle, "load" or "add"]. Each warp repeatedly loads a value and adds
-    it to a sum. In each cycle, the scheduler issues one instruction from the first ready warp in round-robin order."""
-    ready, loads, issued, turn = [0] * num_warps, [True] * num_warps, [[] for _ in range(num_warps)], 0
+    """Returns, for each warp, the cycles in which its instructions are issued. Each instruction of a warp needs the
+    result of the previous one. In each cycle, the scheduler issues one instruction from the first ready warp in
+    round-robin order."""
+    ready, issued, turn = [0] * num_warps, [[] for _ in range(num_warps)], 0
     for cycle in range(cycles):
         for warp in [(turn + i) % num_warps for i in range(num_warps)]:
             if ready[warp] <= cycle:
-                issued[warp].append([cycle, "load" if loads[warp] else "add"])
-                ready[warp] = cycle + (latency if loads[warp] else 1)
-                loads[warp] = not loads[warp]
+                issued[warp].append(cycle)
+                ready[warp] = cycle + latency
                 turn = (warp + 1) % num_warps
                 break
     return issued
