@@ -67,11 +67,14 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
     let_next_kernel_start();
     // [warp_votes]
 
-    // [warp_rows]
+    // [warp_index]
     const bool own_opens = openers >> own & 1;
     const unsigned own_ids = own_opens ? same & ~lanes_below(own) : 0;
     const int block = own_opens ? __popc(openers_before) : __popc(openers) + __popc(~openers & lanes_below(own));
     const int slot = __popc(own_ids & lanes_below(lane));
+    // [warp_index]
+
+    // [warp_rows]
     int *const rows = align.sorted_token_ids + block * align.block_size;
 
     if (block < align.most_blocks) {
