@@ -22,7 +22,7 @@ static __global__ void who(int *out)
 // [who]
 
 // [who_launch]
-/** Launches the kernel. All launch functions have an input and an output; this one ignores its input, which has no name. */
+/** Launches the kernel. All launch functions get an input and an output; this one ignores its input. */
 cudaError_t primer_who(const int *, int *out)
 {
     who<<<BLOCKS, THREADS>>>(out);
