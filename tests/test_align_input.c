@@ -143,7 +143,7 @@ static size_t bytes_of(const struct align_problem *problem, int tensor)
     size_t bytes;
 
     assert_true(align_tensors_allocate(problem, NULL, true, 0, &tensors, &error));
-    bytes = tensor_bytes(&tensors.list[tensor]);
+    bytes = tensor_bytes(&tensors.tensor[tensor]);
     tensors_free(&tensors);
     return bytes;
 }

@@ -100,7 +100,7 @@ static void try_npy(const uint8_t *bytes, size_t size)
         must(!array.data);
         return;
     }
-    data = (size_t)npy_count(&array) * dtype_size(array.dtype);
+    data = (size_t)npy_num_elements(&array) * dtype_size(array.dtype);
     must(data < size && memcmp(array.data, bytes + size - data, data) == 0);
     npy_free(&array);
 }
@@ -192,7 +192,7 @@ static char *command_of(bool align, int count, char **words)
         must_be_a_line(&program.error);
         return NULL;
     }
-    program.requested = *program.options;
+    program.requested_options = *program.options;
     if (align)
         align_options_command(&options.align, &program);
     else

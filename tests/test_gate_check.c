@@ -51,12 +51,12 @@ static struct gate_buffers buffers_of(const struct bench *bench)
 
 static float *logits_of(const struct bench *bench)
 {
-    return bench->tensors.list[GATE_GATING_OUTPUT].host.data;
+    return bench->tensors.tensor[GATE_GATING_OUTPUT].host.data;
 }
 
 static float *bias_of(const struct bench *bench)
 {
-    return bench->tensors.list[GATE_CORRECTION_BIAS].host.data;
+    return bench->tensors.tensor[GATE_CORRECTION_BIAS].host.data;
 }
 
 /** Generates the input and fills the outputs with the reference's answer. */
@@ -704,7 +704,7 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
         struct bench bench;
         struct gate_row row;
 
-        covering_take(&covering);
+        covering_accept(&covering);
         if (options.dist != GATE_DIST_NAN || !problem.has_bias)
             continue;
         bench = set_up(problem, options.dist, options.program.seed);

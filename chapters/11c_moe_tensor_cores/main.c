@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "11c_moe_tensor_cores",
-                           .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
+                           .needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .bench_most_tokens = 4096,

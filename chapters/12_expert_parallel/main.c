@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         .most_experts = 12255, /* each expert needs a counter in shared memory */
         .align_workspace_bytes = align_spread_offsets_bytes,
         .experts = {.name = "11d_moe_async_ring",
-                    .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
+                    .needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"},
                     .unsupported_reason = unsupported_reason,
                     .block_size = block_size,
                     .launch = moe_launch},

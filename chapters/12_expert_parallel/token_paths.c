@@ -17,7 +17,7 @@ static void *data(const struct parallel_layer *layer, int array)
 
 static bool launched(cudaError_t status, struct error *error)
 {
-    return status == cudaSuccess || launch_failed(status, error);
+    return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
 // [compute]
@@ -138,7 +138,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
         *received += layer->lists->received_of[r] = counts[r];
     free(counts);
     free(bytes);
-    return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
+    return status == cudaSuccess ? good : error_set_cuda(error, "the counts of rows", status);
 }
 
 /**

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16a_layer_bulk_copies",
-                           .needs = {.capability = 90, .what = "bulk copies"},
+                           .needs = {.capability = 90, .feature = "bulk copies"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,

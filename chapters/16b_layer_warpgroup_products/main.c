@@ -36,8 +36,8 @@ int main(int argc, char **argv)
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16b_layer_warpgroup_products",
                            .needs = {.capability = 90,
-                                     .only = true,
-                                     .what = "bulk copies, and products of warpgroups (wgmma)"},
+                                     .exact_capability = true,
+                                     .feature = "bulk copies, and products of warpgroups (wgmma)"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,

@@ -101,4 +101,4 @@ const struct grade_case grade_cases[] = {
     {"no_conflicts", no_conflicts, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"};
+const struct gpu_needs grade_needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"};

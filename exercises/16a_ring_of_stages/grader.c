@@ -58,4 +58,4 @@ const struct grade_case grade_cases[] = {
     {"by_bulk_copies", by_bulk_copies, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .what = "bulk copies"};
+const struct gpu_needs grade_needs = {.capability = 90, .feature = "bulk copies"};

@@ -62,4 +62,5 @@ const struct grade_case grade_cases[] = {
     {"fewer_tokens", fewer_tokens, false},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .only = true, .what = "products of warpgroups (wgmma)"};
+const struct gpu_needs grade_needs = {
+    .capability = 90, .exact_capability = true, .feature = "products of warpgroups (wgmma)"};

@@ -103,4 +103,4 @@ const struct grade_case grade_cases[] = {
     {"what_runs_before_the_wait", what_runs_before_the_wait, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .what = "launches that overlap"};
+const struct gpu_needs grade_needs = {.capability = 90, .feature = "launches that overlap"};

@@ -190,7 +190,7 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes)
     struct grade_array *const array = add_array(grade, name, bytes);
     struct error error;
 
-    if (!device_buffer_fill(&array->buffer, GRADE_POISON, &error))
+    if (!device_buffer_poison(&array->buffer, GRADE_POISON, &error))
         grade_give_up(grade, &error);
     return array->buffer.data;
 }
@@ -227,14 +227,14 @@ void grade_launched(struct grade *grade)
     struct error error;
 
     if (status != cudaSuccess) {
-        launch_failed(status, &error);
+        error_set_launch_failure(status, &error);
         grade_fault(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];
 
-        if (!device_buffer_guards_hold(&array->buffer, array->name, &error) ||
-            (array->input && !device_buffer_equals(&array->buffer, array->input, array->name, &error)))
+        if (!device_buffer_check_guards(&array->buffer, array->name, &error) ||
+            (array->input && !device_buffer_check_unchanged(&array->buffer, array->input, array->name, &error)))
             grade_fail(grade, "%s", error.text);
     }
 }

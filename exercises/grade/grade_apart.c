@@ -58,7 +58,7 @@ void grade_apart_ends(struct grade *grade, cudaError_t status)
         return;
     apart->status = status;
     backend_read_counters(&apart->counters);
-    snprintf(apart->fault, sizeof apart->fault, "%s", backend_fault() ? backend_fault() : "");
+    snprintf(apart->fault, sizeof apart->fault, "%s", backend_fault_message() ? backend_fault_message() : "");
     fflush(stdout);
     apart->ended = true;
     _exit(0);
@@ -90,7 +90,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
         snprintf(text, size, "the program crashed: %s", strsignal(signal));
     else
         snprintf(text, size,
-                 "the program ended with exit code %d in its launch" ERROR_TRY
+                 "the program ended with exit code %d in its launch" ERROR_ADVICE_PREFIX
                  "no exit() or quick_exit() in the kernel or the function that launches it",
                  WEXITSTATUS(status));
 }

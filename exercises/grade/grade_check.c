@@ -75,7 +75,7 @@ uint64_t grade_counter(struct grade *grade, const char *name)
 {
     if (strcmp(name, "global_atomic_requests") == 0)
         return grade->counters.global_atomic_requests;
-    return grade_has_counters(grade) ? find_counter(grade, grade->counters.total, name) : 0;
+    return grade_has_counters(grade) ? find_counter(grade, grade->counters.totals, name) : 0;
 }
 
 uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name)
@@ -112,7 +112,7 @@ void grade_without_divergence(struct grade *grade)
     grade_measure(grade, "divergent_branches", (double)measured);
     if (measured == 0)
         return;
-    backend_describe_branches(&grade->counters, places, sizeof places);
+    backend_describe_divergent_branches(&grade->counters, places, sizeof places);
     grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; a warp diverges at %s",
                measured, places);
 }

@@ -16,7 +16,7 @@ struct grade_apart {
     bool ended; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
-    char fault[GRADE_MESSAGE_SIZE]; /**< the message of backend_fault(), or "" */
+    char fault[GRADE_MESSAGE_SIZE]; /**< the message of backend_fault_message(), or "" */
     unsigned char result[GRADE_ASKED_BYTES];
 };
 

@@ -370,7 +370,7 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
     advice = error_advice(reason);
     if (*advice) {
         reason[advice - reason] = '\0';
-        advice += strlen(ERROR_TRY);
+        advice += strlen(ERROR_ADVICE_PREFIX);
     }
     terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, reason);
     fputc('\n', learn->out.stream);

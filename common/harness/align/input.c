@@ -293,7 +293,7 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
 {
     const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
-    const int64_t count = npy_count(source);
+    const int64_t count = npy_num_elements(source);
 
     for (int64_t i = 0; i < problem->numel; i++)
         align_store_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
@@ -347,7 +347,7 @@ static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t 
 bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error)
 {
     const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
-    const int64_t length = npy_count(source);
+    const int64_t length = npy_num_elements(source);
     int32_t *first_at;
     bool right;
 

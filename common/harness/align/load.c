@@ -105,7 +105,7 @@ static bool open_router(struct align_options *options, struct source *source, st
         options->program.num_tokens = gate.problem.num_tokens;
     if (options->program.num_tokens < gate.problem.num_tokens)
         source->gate.num_tokens = options->program.num_tokens;
-    source->gate_tensors.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
+    source->gate_tensors.tensor[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
     return true;
 }
 
@@ -140,7 +140,7 @@ static bool settle_problem(struct align_options *options, const struct align_imp
     }
     if (!align_problem_check(problem, error))
         return false;
-    return implementation_supports(align_unsupported_reason(implementation, problem), error);
+    return check_supported(align_unsupported_reason(implementation, problem), error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -155,7 +155,7 @@ static bool fill_by_gate(const struct align_options *options, struct source *sou
 
     if (!gate_reference_compute(&source->gate, &buffers, error))
         return false;
-    align_convert_ids(&options->problem, &source->gate_tensors.list[GATE_TOPK_IDS].host, topk_ids);
+    align_convert_ids(&options->problem, &source->gate_tensors.tensor[GATE_TOPK_IDS].host, topk_ids);
     return true;
 }
 
@@ -219,10 +219,10 @@ static bool give_room(const struct align_implementation *implementation, const s
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
-    void *const topk_ids = tensors->list[ALIGN_TOPK_IDS].host.data;
+    void *const topk_ids = tensors->tensor[ALIGN_TOPK_IDS].host.data;
 
     return align_load_map(options->map, options->problem.num_experts, options->program.seed,
-                          tensors->list[ALIGN_EXPERT_MAP].host.data, error) &&
+                          tensors->tensor[ALIGN_EXPERT_MAP].host.data, error) &&
            fill_ids(options, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
@@ -238,8 +238,8 @@ bool align_load(struct align_options *options, const struct align_implementation
                                        options->misalign, tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good &&
-        !(tensors_fit_device(tensors, error) && fill(options, implementation, &source, tensors, groups, error))) {
+    if (good && !(tensors_check_device_memory(tensors, error) &&
+                  fill(options, implementation, &source, tensors, groups, error))) {
         align_groups_free(groups);
         tensors_free(tensors);
         good = false;

@@ -61,7 +61,7 @@ void align_covering_start(const struct align_implementation *implementation, uin
                           struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
 bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,

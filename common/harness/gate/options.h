@@ -56,7 +56,7 @@ bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[
                      struct gate_options *options);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
 bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,

@@ -88,8 +88,8 @@ void gate_problem_describe(const struct gate_problem *problem, char *text, size_
     if (problem->num_fused_shared_experts > 0)
         snprintf(shared, sizeof shared, " and %d shared", problem->num_fused_shared_experts);
     snprintf(text, size, "%s, %s in %s, top %d of the best %d%s; %s, score %s, bias %s, weights %s, x %g%s",
-             count_of(problem->num_tokens, "token", tokens), count_of(problem->num_experts, "expert", experts),
-             count_of(problem->num_expert_group, "group", groups), problem->topk, problem->topk_group, shared,
+             format_count(problem->num_tokens, "token", tokens), format_count(problem->num_experts, "expert", experts),
+             format_count(problem->num_expert_group, "group", groups), problem->topk, problem->topk_group, shared,
              dtype_name(problem->dtype), gate_score_names[problem->score], gate_bias_name(problem),
              problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor,
              problem->scale_later ? " later" : "");

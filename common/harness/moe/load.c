@@ -176,7 +176,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     problem->topk = (int)sizes->size[MOE_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
            moe_set_block_size(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
-           implementation_supports(moe_unsupported_reason(implementation, problem), error);
+           check_supported(moe_unsupported_reason(implementation, problem), error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
                      int32_t *topk_ids, struct error *error)
 {
     const struct align_problem from = {.wide_ids = file->dtype == DTYPE_I64};
-    const int64_t count = npy_count(file);
+    const int64_t count = npy_num_elements(file);
 
     for (int64_t i = 0; i < moe_positions(problem); i++) {
         const int64_t id = align_load_id(&from, file->data, i % count);
@@ -206,7 +206,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
-    const int64_t period = npy_count(file);
+    const int64_t period = npy_num_elements(file);
 
     for (int64_t i = 0; i < count; i++) {
         const float value = dtype_round(dtype, dtype_load(file->dtype, file->data, (size_t)((first + i) % period)));
@@ -299,11 +299,11 @@ static bool fill_tensors(const struct moe_options *options, const struct npy_arr
     const char *const hidden = options->files[MOE_FILE_HIDDEN];
 
     return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
-                                   problem->dtype, tensors->list[MOE_HIDDEN].host.data, error)) &&
+                                   problem->dtype, tensors->tensor[MOE_HIDDEN].host.data, error)) &&
            fill_weights(layer, options->files[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
-                        &tensors->list[MOE_W13], error) &&
+                        &tensors->tensor[MOE_W13], error) &&
            fill_weights(layer, options->files[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
-                        &tensors->list[MOE_W2], error);
+                        &tensors->tensor[MOE_W2], error);
 }
 
 static bool load(struct moe_options *options, const struct moe_implementation *implementation,

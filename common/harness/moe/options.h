@@ -81,7 +81,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
 bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,

@@ -40,7 +40,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 
     const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);
 
-    return status == cudaSuccess || device_error(error, name, status);
+    return status == cudaSuccess || error_set_cuda(error, name, status);
 }
 
 bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error)
@@ -57,7 +57,7 @@ bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *e
     stage.times[layer->repeat] = 1000.0 * ms;
     stage.name = layer->ranks->stage;
     *kept = stage;
-    return status == cudaSuccess || launch_failed(status, error);
+    return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
 struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own)
@@ -97,7 +97,7 @@ bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, s
     for (layer->repeat = 0; good && layer->has_times && layer->repeat < repeats; layer->repeat++)
         good = run_once(layer, path, error);
     for (int s = 0; good && s < layer->num_stages; s++)
-        layer->stages[s].us = layer->has_times ? timing_of(layer->stages[s].times, repeats).median : 0.0;
+        layer->stages[s].us = layer->has_times ? timing_from_samples(layer->stages[s].times, repeats).median : 0.0;
     if (layer->begin)
         cudaEventDestroy(layer->begin);
     if (layer->end)

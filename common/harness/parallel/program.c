@@ -103,9 +103,9 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->has_times = program->backend.has_times;
     good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
                        error);
-    all->arrays.list[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_upload(&all->arrays, error) && program->requested.trace && split->rank == 0)
-        backend_trace_begin(program->requested.trace_kernel, error);
+    all->arrays.tensor[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
+    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && split->rank == 0)
+        backend_trace_begin(program->requested_options.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit + 1);
@@ -171,7 +171,7 @@ static int leave(struct everything *all, struct program *program)
 
     if (program->error.text[0] == '\0')
         program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
-    program_exit(program);
+    program_print_error(program);
     if (all->ranks.agreed) {
         part(all);
         free_everything(all);
@@ -184,10 +184,11 @@ static void write_files(const struct program_options *requested, const struct te
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if ((!requested->out ||
-         (output_directory_ready(requested->out, error) && tensors_write(tensors, requested->out, files + 1, error))) &&
-        (!requested->trace ||
-         (atomic_file_open(files, "--trace: ", requested->trace, error) && backend_trace_end(files->stream, error))))
+    if ((!requested->output_directory ||
+         (output_directory_prepare(requested->output_directory, error) &&
+          tensors_write_outputs(tensors, requested->output_directory, files + 1, error))) &&
+        (!requested->trace_path || (atomic_file_open(files, "--trace: ", requested->trace_path, error) &&
+                                    backend_trace_end(files->stream, error))))
         atomic_files_commit(files, 1 + MAX_TENSORS, error);
     atomic_files_discard(files, 1 + MAX_TENSORS);
 }
@@ -203,9 +204,9 @@ static int conclude(struct everything *all, struct program *program)
 
     parallel_describe_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
-        write_files(&program->requested, &all->whole_arrays, error);
+        write_files(&program->requested_options, &all->whole_arrays, error);
     parallel_report(program, &all->options, &all->whole.problem, &all->layer);
-    code = program_end(program);
+    code = program_write_result(program);
     free_everything(all);
     return code;
 }

@@ -178,7 +178,7 @@ static bool keep(const struct group *group, const void *own, int64_t bytes, void
     const cudaError_t status =
         bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice, group->ranks->stream) : cudaSuccess;
 
-    return status == cudaSuccess || device_error(error, "copying on the device", status);
+    return status == cudaSuccess || error_set_cuda(error, "copying on the device", status);
 }
 
 bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error)
@@ -223,7 +223,7 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
         status = cudaMemcpy(all, device, all_bytes, cudaMemcpyDeviceToHost);
     cudaFree(device);
     free(parts);
-    return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
+    return status == cudaSuccess ? good : error_set_cuda(error, "a few bytes of device memory", status);
 }
 
 void group_begin(const struct group *group)

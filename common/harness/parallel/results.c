@@ -26,14 +26,14 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     for (int r = 0; r < split->num_ranks; r++)
         parts[r] = (split->cu_tokens[r / split->tp + 1] - split->cu_tokens[r / split->tp]) * (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
-    good = (status == cudaSuccess || device_error(error, "memory for all results", status)) &&
+    good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
            group_all_gather(&layer->ranks->all, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
                             error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
         if (status == cudaSuccess)
             status = cudaMemcpy(*results, device, bytes, cudaMemcpyDeviceToHost);
-        good = status == cudaSuccess || device_error(error, "copying from the device", status);
+        good = status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
     }
     cudaFree(device);
     free(parts);
@@ -61,7 +61,7 @@ bool results_check(const struct parallel_layer *layer, const char *results, stru
 
     whole->slices = layer->split->slices;
     for (int t = 0; good && t < layer->split->tp; t++) {
-        assemble(layer, results, t, tensors->list[MOE_OUTPUT].host.data);
+        assemble(layer, results, t, tensors->tensor[MOE_OUTPUT].host.data);
         good = moe_check(whole, tensors, error);
     }
     return good;

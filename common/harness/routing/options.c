@@ -8,7 +8,7 @@
  */
 enum { USUAL_TOKENS = 64 };
 
-#define FIELD(member) .field = offsetof(struct routing_options, member)
+#define FIELD(member) .field_offset = offsetof(struct routing_options, member)
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {

@@ -26,7 +26,7 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,

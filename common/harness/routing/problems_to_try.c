@@ -13,20 +13,20 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering)
 {
     gate_covering_start(implementation->last_tokens, seed, stop_after_corners, covering);
-    covering_extend(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
+    covering_add_dimensions(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options)
 {
-    while (covering_next(covering)) {
+    while (covering_propose(covering)) {
         struct routing_problem problem;
 
-        options->align = (struct align_problem){.block_size = (int)covering_corner(covering, BLOCK_SIZE)};
-        options->map = covering_corner(covering, MAP) ? "random" : "none";
+        options->align = (struct align_problem){.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE)};
+        options->map = covering_proposed_corner(covering, MAP) ? "random" : "none";
         if (!gate_problem_of(covering, implementation->last_tokens, seed, &options->gate))
             continue;
-        options->gate.program.launches = (int)covering_corner(covering, LAUNCHES);
+        options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
         if (routing_settle_problem(options, implementation, &problem, &(struct error){0}))
             return true;
     }

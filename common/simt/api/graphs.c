@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BRANCHES = 32 };
+enum { MAX_DIVERGENT_BRANCHES = 32 };
 
 /**
  * The steps that are ordered before a point in a graph: for each branch, one more than the index of its last such step,
  * or 0 if there is none.
  */
 struct known {
-    size_t steps[MAX_BRANCHES];
+    size_t steps[MAX_DIVERGENT_BRANCHES];
 };
 
 /** A recorded event, and the steps that are ordered before the record. */
@@ -36,8 +36,8 @@ static struct capture {
     cudaGraph_t graph;         /**< NULL if no capture is in progress */
     unsigned long long number; /**< number of the current capture, or of the last one if none is in progress */
     bool relaxed;              /**< calls that wait for the device are permitted */
-    cudaStream_t stream[MAX_BRANCHES];
-    struct known known[MAX_BRANCHES];
+    cudaStream_t stream[MAX_DIVERGENT_BRANCHES];
+    struct known known[MAX_DIVERGENT_BRANCHES];
     struct recorded *recorded; /**< indexed by record number; each cudaEventRecord() gets a new number */
 } capture;
 
@@ -83,7 +83,7 @@ static cudaGraph_t graph_new(void)
 
 /* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Returns the branch that captures a stream, or MAX_BRANCHES if the stream is not being captured. */
+/** Returns the branch that captures a stream, or MAX_DIVERGENT_BRANCHES if the stream is not being captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -93,12 +93,12 @@ static unsigned branch_of(cudaStream_t stream)
             return branch;
         branch++;
     }
-    return MAX_BRANCHES;
+    return MAX_DIVERGENT_BRANCHES;
 }
 
 bool simt_captures(cudaStream_t stream)
 {
-    return capture.graph && branch_of(stream) < MAX_BRANCHES;
+    return capture.graph && branch_of(stream) < MAX_DIVERGENT_BRANCHES;
 }
 
 static cudaError_t add_step(struct step step)
@@ -196,13 +196,13 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
         return simt_fault_call(caller, "cudaStreamWaitEvent", cudaErrorStreamCaptureIsolation,
                                "the event was not recorded in the capture" SIMT_TRY
                                "cudaEventRecord() in a stream of the capture, after its begin");
-    if (branch == MAX_BRANCHES) {
-        if (capture.graph->branches == MAX_BRANCHES)
+    if (branch == MAX_DIVERGENT_BRANCHES) {
+        if (capture.graph->branches == MAX_DIVERGENT_BRANCHES)
             return simt_fail("cudaStreamWaitEvent", cudaErrorNotSupported, caller);
         branch = capture.graph->branches++;
         capture.stream[branch] = stream;
     }
-    for (unsigned i = 0; i < MAX_BRANCHES; i++) {
+    for (unsigned i = 0; i < MAX_DIVERGENT_BRANCHES; i++) {
         if (capture.known[branch].steps[i] < capture.recorded[number].known.steps[i])
             capture.known[branch].steps[i] = capture.recorded[number].known.steps[i];
     }
@@ -235,7 +235,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 /** Returns whether the capture's first stream has joined all work of the other streams. */
 static bool is_joined(void)
 {
-    size_t last[MAX_BRANCHES] = {0};
+    size_t last[MAX_DIVERGENT_BRANCHES] = {0};
 
     for (size_t i = 0; i < capture.graph->count; i++) {
         if (capture.graph->step[i].kind == STEP_WORK)

@@ -75,7 +75,7 @@ cudaError_t cudaPeekAtLastError(void)
 }
 
 /** CUDA's name and description of an error. */
-struct error_words {
+struct error_phrase {
     cudaError_t error;
     const char *name;
     const char *text;
@@ -83,7 +83,7 @@ struct error_words {
 
 #define NAMED(error) error, #error
 
-static const struct error_words errors[] = {
+static const struct error_phrase errors[] = {
     {NAMED(cudaSuccess), "no error"},
     {NAMED(cudaErrorInvalidValue), "invalid argument"},
     {NAMED(cudaErrorMemoryAllocation), "out of memory"},
@@ -124,7 +124,7 @@ static const struct error_words errors[] = {
     {NAMED(cudaErrorUnknown), "unknown error"},
 };
 
-static struct error_words words_of(cudaError_t error)
+static struct error_phrase words_of(cudaError_t error)
 {
     static const char unknown[] = "unrecognized error code";
 
@@ -132,7 +132,7 @@ static struct error_words words_of(cudaError_t error)
         if (errors[i].error == error)
             return errors[i];
     }
-    return (struct error_words){error, unknown, unknown};
+    return (struct error_phrase){error, unknown, unknown};
 }
 
 const char *cudaGetErrorName(cudaError_t error)

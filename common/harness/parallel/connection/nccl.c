@@ -79,7 +79,7 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
         if (!backoff_wait(begin, group->ranks->time_limit))
             return group_timed_out(group, error);
     }
-    return status == cudaSuccess || device_error(error, "a collective", status);
+    return status == cudaSuccess || error_set_cuda(error, "a collective", status);
 }
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status == cudaSuccess)
         status = cudaMemsetAsync(ranks->number, 0, sizeof *ranks->number, ranks->stream);
     if (status != cudaSuccess)
-        return device_error(error, "a stream and a number on it", status);
+        return error_set_cuda(error, "a stream and a number on it", status);
     config.blocking = 0;
     result = ncclCommInitRankConfig(comm_pointer(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
     return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
