@@ -120,7 +120,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
     if (verdict->passed)
         printf("%s: passed: %d cases", name, verdict->num_cases);
     else
-        printf("%s: refused: %s%s%s", name, verdict->at_case, verdict->at_case[0] ? ": " : "", verdict->reason);
+        printf("%s: refused: %s%s%s", name, verdict->reason_case, verdict->reason_case[0] ? ": " : "", verdict->reason);
     printf(" [seed %" PRIu64 ", %.2f s]\n", seed, verdict->seconds);
     return verdict->passed ? PASSED : REFUSED;
 }
@@ -128,7 +128,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
 static int run(const struct grading_request *request, const char *name, uint64_t seed, const char *program)
 {
     const struct graded_program graded = {
-        .program = program,
+        .path = program,
         .seed = seed,
         .until_failure = true,
         .limits = {.memory_bytes = request->gpu ? SIZE_MAX : 0},
@@ -147,7 +147,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
 /** Builds an exercise with its regions filled in and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct text *text)
 {
-    const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
+    const struct answer answer = {.exercise = request->exercise, .text = *text, .for_gpu = request->gpu};
     struct built_answer built;
     struct error error;
     int code = PASSED;
@@ -158,12 +158,12 @@ static int build_and_run(const struct grading_request *request, const char *name
         for (int i = 0; i < request->num_seeds; i++)
             code = worse(code, run(request, name, request->seeds[i], built.program));
         break;
-    case BUILD_REFUSED:
+    case BUILD_NOT_COMPILED:
         printf("%s: it does not compile\n", name);
         fputs(built.messages, stderr);
         code = CANNOT;
         break;
-    case BUILD_IMPOSSIBLE:
+    case BUILD_NOT_POSSIBLE:
         code = cannot(name, error.text);
         break;
     }

@@ -255,11 +255,11 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
     if (!align_generate_ids(&problem, 8, dist, 11, ids_of(&bench), &error))
         fail_msg("%s", error.text);
     if (has_map)
-        align_generate_map(problem.num_experts, 11, map_of(&bench));
+        align_generate_expert_map(problem.num_experts, 11, map_of(&bench));
     assert_true(align_groups_count(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
-    assert_int_equal(valid + groups.skipped, problem.numel);
+    assert_int_equal(valid + groups.num_skipped, problem.numel);
     assert_true(align_required_capacity(&problem, &groups) <= align_capacity_of_few(&problem));
     if (tight)
         bench.problem.capacity = align_required_capacity(&problem, &groups);
@@ -278,7 +278,7 @@ static void the_reference_passes_everywhere(void **state)
     (void)state;
     for (size_t e = 0; e < sizeof experts / sizeof *experts; e++)
         for (size_t b = 0; b < sizeof block_sizes / sizeof *block_sizes; b++)
-            for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
+            for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++)
                 for (int form = 0; form < 4 * 2 * 2; form++) {
                     struct align_problem problem = problem_of(sizes[form / 4], experts[e], block_sizes[b]);
 

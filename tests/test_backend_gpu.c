@@ -41,9 +41,9 @@ cudaError_t generate_launch(struct generated_array values, enum dtype dtype, int
     return cudaErrorNotSupported;
 }
 
-cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
+cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream)
 {
-    (void)from, (void)bytes, (void)stream;
+    (void)source, (void)bytes, (void)stream;
     return cudaErrorNotSupported;
 }
 

@@ -61,7 +61,7 @@ static void random_problems_are_right(void **state)
     for (int i = 0; i < 3000; i++) {
         const struct gate_problem problem = random_problem(&random);
 
-        check_problem(&problem, (enum gate_dist)(i % GATE_DIST_COUNT), (uint64_t)i);
+        check_problem(&problem, (enum gate_dist)(i % NUM_GATE_DISTS), (uint64_t)i);
     }
 }
 

@@ -174,7 +174,7 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.problem = problem;
     options.program.num_tokens = problem.num_tokens;
     options.program.seed = seed;
-    options.map = map;
+    options.expert_map_option = map;
     options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
     options.topk_given = options.program.num_tokens_given = true;
     if (!moe_load(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
@@ -343,7 +343,7 @@ static void weights_go_with_their_experts(void **state)
 static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");
-    const int64_t checked = moe_checked_tokens(&bench.layer.problem);
+    const int64_t checked = moe_num_checked_tokens(&bench.layer.problem);
     struct tensor *const output = &bench.tensors.tensor[MOE_OUTPUT];
     struct error error = {0};
 

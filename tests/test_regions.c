@@ -196,7 +196,7 @@ static bool untouched(const char *learner)
 {
     const struct text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
 
-    return regions_untouched(&exercise, &text);
+    return regions_unchanged(&exercise, &text);
 }
 
 static void knows_what_is_untouched(void **state)

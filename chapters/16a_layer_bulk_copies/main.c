@@ -40,11 +40,11 @@ int main(int argc, char **argv)
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,
-                           .bench_most_tokens = 4096,
+                           .bench_max_tokens = 4096,
                            .launch = moe_launch},
         .before = {.name = "11d_moe_async_ring",
                    .block_size = block_size_before,
-                   .bench_most_tokens = 64,
+                   .bench_max_tokens = 64,
                    .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

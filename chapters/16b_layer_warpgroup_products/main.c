@@ -42,13 +42,13 @@ int main(int argc, char **argv)
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,
-                           .bench_most_tokens = 16384,
+                           .bench_max_tokens = 16384,
                            .launch = moe_launch},
         .before = {.name = "16a_layer_bulk_copies",
                    .block_size = block_size_before,
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,
-                   .bench_most_tokens = 64,
+                   .bench_max_tokens = 64,
                    .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

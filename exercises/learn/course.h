@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct course {
-    char root[PATH_MAX];   /**< full path, without a trailing slash */
-    char prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
+    char root[PATH_MAX];        /**< full path, without a trailing slash */
+    char root_prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
 };
 
 /**

@@ -76,7 +76,7 @@ static bool is_marker(const struct text *text, const struct line *line, const ch
 
 static const struct region *find_region(const struct regions *regions, const char *name)
 {
-    for (int i = 0; i < regions->count; i++)
+    for (int i = 0; i < regions->num_regions; i++)
         if (strcmp(regions->region[i].name, name) == 0)
             return &regions->region[i];
     return NULL;
@@ -100,9 +100,9 @@ static bool begin_region(struct search *search, const struct line *line, const c
                          line->number, name, search->open->name, search->open->name);
     if (find_region(regions, name))
         return error_set(error, "%s:%d: a second // TODO %s; there may be one", path, line->number, name);
-    if (regions->count == MAX_REGIONS)
+    if (regions->num_regions == MAX_REGIONS)
         return error_set(error, "%s:%d: more than %d regions", path, line->number, MAX_REGIONS);
-    search->open = &regions->region[regions->count++];
+    search->open = &regions->region[regions->num_regions++];
     memcpy(search->open->name, name, REGION_NAME_SIZE);
     search->open->begin = line->next;
     search->open->first_line = line->number + 1;
@@ -150,7 +150,7 @@ static bool find(const struct text *text, const struct regions *known, struct re
 bool regions_find(const struct text *text, struct regions *regions, struct error *error)
 {
     return find(text, NULL, regions, error) &&
-           (regions->count > 0 || error_set(error, "%s: there is no region: no line // TODO NAME", text->path));
+           (regions->num_regions > 0 || error_set(error, "%s: there is no region: no line // TODO NAME", text->path));
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ static bool nothing_between(const struct text *answers, const struct regions *re
         const char *begin;
         const int length = line_shown(answers, &line, &begin);
 
-        if (next < regions->count && line.number >= regions->region[next].first_line) {
+        if (next < regions->num_regions && line.number >= regions->region[next].first_line) {
             next += line.number == regions->region[next].last_line;
             continue;
         }
@@ -182,7 +182,7 @@ static bool find_answers(const struct regions *asked, const struct text *answers
 {
     if (!regions_find(answers, regions, error) || !nothing_between(answers, regions, error))
         return false;
-    for (int i = 0; i < regions->count; i++)
+    for (int i = 0; i < regions->num_regions; i++)
         if (!find_region(asked, regions->region[i].name))
             return error_set(error, "%s:%d: the exercise has no region %s", answers->path,
                              regions->region[i].first_line - 1, regions->region[i].name);
@@ -218,7 +218,7 @@ static void write_filled(FILE *stream, const struct source *exercise, const stru
 {
     size_t copied = 0;
 
-    for (int i = 0; i < exercise->regions.count; i++) {
+    for (int i = 0; i < exercise->regions.num_regions; i++) {
         const struct region *const hole = &exercise->regions.region[i];
         const struct region *const first = find_region(&sources[0].regions, hole->name);
         const struct region *const filling = first ? first : find_region(&sources[1].regions, hole->name);
@@ -233,23 +233,23 @@ static void write_filled(FILE *stream, const struct source *exercise, const stru
     write_part(stream, exercise->text, copied, exercise->text->size);
 }
 
-bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
+bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *fallback, char **filled,
                   struct error *error)
 {
     struct source holes = {.text = exercise};
-    struct source sources[2] = {{.text = answers}, {.text = rest}};
+    struct source sources[2] = {{.text = answers}, {.text = fallback}};
     size_t size;
     FILE *stream;
 
     *filled = NULL;
     if (!regions_find(exercise, &holes.regions, error) ||
         !find_answers(&holes.regions, answers, &sources[0].regions, error) ||
-        (rest && !find_answers(&holes.regions, rest, &sources[1].regions, error)))
+        (fallback && !find_answers(&holes.regions, fallback, &sources[1].regions, error)))
         return false;
-    for (int i = 0; i < holes.regions.count; i++)
+    for (int i = 0; i < holes.regions.num_regions; i++)
         if (!find_region(&sources[0].regions, holes.regions.region[i].name) &&
             !find_region(&sources[1].regions, holes.regions.region[i].name))
-            return error_set(error, "%s: the region %s is missing", (rest ? rest : answers)->path,
+            return error_set(error, "%s: the region %s is missing", (fallback ? fallback : answers)->path,
                              holes.regions.region[i].name);
     stream = open_memstream(filled, &size);
     if (!stream)
@@ -318,7 +318,7 @@ static bool same_lines(const struct text *exercise, const struct text *learner, 
 static bool same_regions(const struct regions *expected, const struct text *learner, const struct regions *found,
                          struct error *error)
 {
-    for (int i = 0; i < expected->count; i++) {
+    for (int i = 0; i < expected->num_regions; i++) {
         const char *const name = expected->region[i].name;
 
         if (!find_region(found, name))
@@ -340,8 +340,8 @@ bool regions_same_outside(const struct text *exercise, const struct text *learne
     if (!regions_find(exercise, &expected, error) || !find(learner, &expected, &found, error) ||
         !same_regions(&expected, learner, &found, error))
         return false;
-    for (int i = 0; i <= expected.count; i++) {
-        const bool last = i == expected.count;
+    for (int i = 0; i <= expected.num_regions; i++) {
+        const bool last = i == expected.num_regions;
         const struct text original = part_of(exercise, from, last ? exercise->size : expected.region[i].begin);
         const struct text part = part_of(learner, at, last ? learner->size : found.region[i].begin);
 
@@ -356,14 +356,14 @@ bool regions_same_outside(const struct text *exercise, const struct text *learne
     return true;
 }
 
-bool regions_untouched(const struct text *exercise, const struct text *learner)
+bool regions_unchanged(const struct text *exercise, const struct text *learner)
 {
     struct regions expected, found;
     struct error ignored;
 
     if (!regions_find(exercise, &expected, &ignored) || !find(learner, &expected, &found, &ignored))
         return false;
-    for (int i = 0; i < expected.count; i++) {
+    for (int i = 0; i < expected.num_regions; i++) {
         const struct region *const region = find_region(&found, expected.region[i].name);
         const struct text original = part_of(exercise, expected.region[i].begin, expected.region[i].end);
 

@@ -31,7 +31,7 @@ struct region {
 
 struct regions {
     struct region region[MAX_REGIONS];
-    int count;
+    int num_regions;
 };
 
 /**
@@ -43,11 +43,11 @@ bool regions_find(const struct text *text, struct regions *regions, struct error
 
 /**
  * Replaces the exercise's regions with the answers' regions. Answers contain only regions of the exercise and, between
- * them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `rest`; if `rest` is
- * NULL, the missing region is an error. With `#line` directives, compilers and the simulator name the file that a line
- * comes from. On success *filled is the NUL-terminated text, which the caller frees.
+ * them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `fallback`; if `fallback`
+ * is NULL, the missing region is an error. With `#line` directives, compilers and the simulator name the file that a
+ * line comes from. On success *filled is the NUL-terminated text, which the caller frees.
  */
-bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
+bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *fallback, char **filled,
                   struct error *error);
 
 /**
@@ -57,6 +57,6 @@ bool regions_fill(const struct text *exercise, const struct text *answers, const
 bool regions_same_outside(const struct text *exercise, const struct text *learner, struct error *error);
 
 /** Checks whether every region still has the exercise's text. Both texts must have the same regions. */
-bool regions_untouched(const struct text *exercise, const struct text *learner);
+bool regions_unchanged(const struct text *exercise, const struct text *learner);
 
 #endif

@@ -170,21 +170,23 @@ static void wrap_from(const struct terminal *terminal, enum style style, int col
     fputc('\n', terminal->stream);
 }
 
-void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text)
+void terminal_print_wrapped(const struct terminal *terminal, enum style style, int first_indent, int rest_indent,
+                            const char *text)
 {
-    fprintf(terminal->stream, "%*s", first, "");
-    wrap_from(terminal, style, first, rest, text);
+    fprintf(terminal->stream, "%*s", first_indent, "");
+    wrap_from(terminal, style, first_indent, rest_indent, text);
 }
 
-void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text)
+void terminal_print_labelled(const struct terminal *terminal, const char *label, enum style text_style,
+                             const char *text)
 {
     terminal_print(terminal, STYLE_STRONG, "  %-*s", LABEL_COLUMNS - 2, label);
-    wrap_from(terminal, style, LABEL_COLUMNS, LABEL_COLUMNS, text);
+    wrap_from(terminal, text_style, LABEL_COLUMNS, LABEL_COLUMNS, text);
 }
 
-void terminal_code(const struct terminal *terminal, int indent, const char *text, size_t length)
+void terminal_print_code(const struct terminal *terminal, int indent, const char *text, size_t num_bytes)
 {
-    const char *const end = text + length;
+    const char *const end = text + num_bytes;
     int column = 0;
 
     while (text < end) {
@@ -206,18 +208,18 @@ void terminal_code(const struct terminal *terminal, int indent, const char *text
             column++;
         }
     }
-    if (length > 0 && end[-1] != '\n')
+    if (num_bytes > 0 && end[-1] != '\n')
         fputc('\n', terminal->stream);
 }
 
-void terminal_bar(const struct terminal *terminal, size_t done, size_t all)
+void terminal_print_bar(const struct terminal *terminal, size_t filled_columns, size_t num_columns)
 {
     fputc('[', terminal->stream);
     begin_style(terminal, STYLE_GOOD);
-    for (size_t i = 0; i < done; i++)
+    for (size_t i = 0; i < filled_columns; i++)
         fputc('#', terminal->stream);
     end_style(terminal, STYLE_GOOD);
-    for (size_t i = done; i < all; i++)
+    for (size_t i = filled_columns; i < num_columns; i++)
         fputc('.', terminal->stream);
     fputc(']', terminal->stream);
 }

@@ -62,11 +62,12 @@ static int read_events(struct watch *watch, void (*saved)(void *context, const c
     return saves;
 }
 
-enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
-                             void *context, struct error *error)
+enum watch_result watch_wait(struct watch *watch, int stop_descriptor, int keys_descriptor,
+                             void (*on_save)(void *context, const char *name), void *context, struct error *error)
 {
-    struct pollfd polled[] = {
-        {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
+    struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN},
+                              {.fd = stop_descriptor, .events = POLLIN},
+                              {.fd = keys_descriptor, .events = POLLIN}};
     double first = -1; /* time of the first save since the last return, or -1 */
 
     for (;;) {
@@ -85,7 +86,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
             return WATCH_WOKEN;
         if (first < 0 && polled[2].revents && !polled[0].revents)
             return WATCH_KEY;
-        saves = read_events(watch, saved, context, error);
+        saves = read_events(watch, on_save, context, error);
         if (saves < 0)
             return WATCH_LOST;
         if (saves > 0 && first < 0)

@@ -60,18 +60,18 @@ static const struct option_row table[] = {
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
      .value_words = align_dist_names, .on_parse = take_source, .traits = FROM(GENERATED)},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
-     FIELD(counts), .on_parse = take_source},
+     FIELD(counts_list), .on_parse = take_source},
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size)},
     {"ids", "TYPE", "Type of the ids: i32 or i64 (default: the file's; i32)", 1, OPTION_BOOL, FIELD(problem.wide_ids),
      GIVEN(ids_given), .value_words = ids_names},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_PATH, FIELD(map)},
+     OPTION_PATH, FIELD(expert_map_option)},
     {"capacity", "N", "Slots of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .traits = HAS_CAPACITY},
     {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
-     OPTION_WORD, FIELD(room), .value_words = align_room_names, .traits = HAS_ROOM},
+     OPTION_WORD, FIELD(capacity_room), .value_words = align_room_names, .traits = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
-     FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
+     FIELD(misalign_words), .most = NUM_ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
      FIELD(problem.kernel), .value_words = align_kernel_names},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
@@ -103,7 +103,7 @@ static bool check_capacity(const struct align_options *options, struct error *er
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
-    if (options->capacity_given && options->room != ALIGN_ROOM_BOUND)
+    if (options->capacity_given && options->capacity_room != ALIGN_ROOM_BOUND)
         return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
@@ -113,7 +113,7 @@ struct align_options align_options_default(void)
     return (struct align_options){
         .problem = {.num_experts = 256, .block_size = 64},
         .topk = 8,
-        .map = "none",
+        .expert_map_option = "none",
         .program = {.num_tokens = 1024, .seed = 1},
     };
 }
@@ -127,11 +127,11 @@ static unsigned options_traits(const struct align_options *options, const struct
         traits |= program_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
-    if (options->room != ALIGN_ROOM_BOUND)
+    if (options->capacity_room != ALIGN_ROOM_BOUND)
         traits |= HAS_ROOM;
     if (options->problem.overlap)
         traits |= OVERLAPS;
-    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->expert_map_option) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     return traits;
 }

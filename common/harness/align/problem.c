@@ -24,7 +24,7 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
     return num_experts_check(problem->num_experts, error) && count_check("block-size", problem->block_size, error);
 }
 
-bool align_capacity_fits(const struct align_problem *problem, const char *ids_flag, struct error *error)
+bool align_check_computed_capacity(const struct align_problem *problem, const char *ids_flag, struct error *error)
 {
     char slots[64];
 

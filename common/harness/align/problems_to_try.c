@@ -23,8 +23,8 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [WIDE_IDS] = {CORNERS(false, true)},
     [KERNEL] = {CORNERS(ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL)},
     [MISALIGN] = {CORNERS(0, 1, 2, 3)},
-    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
-                      ALIGN_DIST_REPEATED, ALIGN_DIST_INVALID)},
+    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE_EXPERT,
+                      ALIGN_DIST_SPARSE, ALIGN_DIST_REPEATED, ALIGN_DIST_INVALID)},
     [MAP] = {CORNERS(false, true)},
     [ROOM] = {CORNERS(ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE)},
     [LAUNCHES] = {CORNERS(1, 2, 3)},
@@ -47,10 +47,10 @@ void align_covering_start(const struct align_implementation *implementation, uin
                           struct covering *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
-    for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_ids[i] > 0; i++)
-        add_both_sides(covering, IDS, implementation->last_ids[i], IDS_ALONE);
-    for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_experts[i] > 0; i++)
-        add_both_sides(covering, EXPERTS, implementation->last_experts[i], INT64_MAX);
+    for (int i = 0; i < ALIGN_MAX_KERNEL_SWITCHES && implementation->kernel_switch_ids[i] > 0; i++)
+        add_both_sides(covering, IDS, implementation->kernel_switch_ids[i], IDS_ALONE);
+    for (int i = 0; i < ALIGN_MAX_KERNEL_SWITCHES && implementation->kernel_switch_experts[i] > 0; i++)
+        add_both_sides(covering, EXPERTS, implementation->kernel_switch_experts[i], INT64_MAX);
 }
 
 /** Sets the options to the proposed problem. */
@@ -67,11 +67,11 @@ static void set_options(const struct covering *covering, uint64_t seed, struct a
     options->problem.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->problem.wide_ids = covering_proposed_corner(covering, WIDE_IDS);
     options->problem.kernel = (enum align_kernel)covering_proposed_corner(covering, KERNEL);
-    options->misalign = (int)covering_proposed_corner(covering, MISALIGN);
+    options->misalign_words = (int)covering_proposed_corner(covering, MISALIGN);
     options->source = ALIGN_SOURCE_GENERATED;
     options->dist = (enum align_dist)covering_proposed_corner(covering, DIST);
-    options->map = covering_proposed_corner(covering, MAP) ? "random" : "none";
-    options->room = (enum align_room)covering_proposed_corner(covering, ROOM);
+    options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
+    options->capacity_room = (enum align_room)covering_proposed_corner(covering, ROOM);
 }
 
 /** Checks that the problem is valid, supported and not too large. */
@@ -82,8 +82,8 @@ static bool is_worth_trying(const struct covering *covering, const struct align_
 
     if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
         return false;
-    problem.capacity = options->room == ALIGN_ROOM_EXACT ? align_capacity_of_few(&problem)
-                                                         : implementation->capacity(&problem);
+    problem.capacity = options->capacity_room == ALIGN_ROOM_EXACT ? align_capacity_of_few(&problem)
+                                                                  : implementation->capacity(&problem);
     return problem.capacity <= (covering_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }

@@ -34,7 +34,7 @@ static void name_run(const struct align_options *options, struct program *progra
     else
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
     snprintf(program->verified_text, sizeof program->verified_text, "%s, the experts of %s, the padded size",
-             format_count(problem->capacity, "slot", slots), format_count(align_blocks(problem), "block", blocks));
+             format_count(problem->capacity, "slot", slots), format_count(align_num_blocks(problem), "block", blocks));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
@@ -54,18 +54,18 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_add_number(fields, IN_JSON, "expert_map", "%s",
-                          array_source(options->map) == ARRAY_NONE ? "false" : "true");
+                          array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
-        if (options->room != ALIGN_ROOM_BOUND)
-            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
+        if (options->capacity_room != ALIGN_ROOM_BOUND)
+            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_room]);
     }
     if (problem->overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
-    record_add_number(fields, IN_JSON, "misalign", "%d", options->misalign);
+    record_add_number(fields, IN_JSON, "misalign", "%d", options->misalign_words);
     record_add_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
     if (all)
-        record_add_text(fields, IN_JSON, "expert_map", "%s", options->map);
+        record_add_text(fields, IN_JSON, "expert_map", "%s", options->expert_map_option);
 }
 
 /**
@@ -74,7 +74,7 @@ static void report_problem(const struct align_options *options, bool all, struct
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
-    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->skipped;
+    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->num_skipped;
     char used[32], slots[64], blocks[64], ids[64], pads[64];
 
     if (padded == 0)
@@ -86,14 +86,14 @@ static void report_padding(const struct align_problem *problem, const struct ali
                         format_count(padded / problem->block_size, "block", blocks), format_count(placed, "id", ids),
                         format_count(padded - placed, "pad", pads), percent(padded - placed, padded));
     record_add_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
-    record_add_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
+    record_add_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->num_skipped);
 }
 
 /** Reports the load of the experts: the busiest expert and the number of idle experts. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
-    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->skipped;
+    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->num_skipped;
     struct record *const fields = record_add_object(report, IN_DATA, "load");
     char digits[32], ids[64], experts[64], getting[80] = "every expert gets some";
     int idle = 0;
@@ -126,9 +126,9 @@ static void report_left_out(const struct align_problem *problem, const struct al
     if (expert_map)
         record_add_text(report, IN_TABLE, "map", "%d of %d experts are local; a block of any other is -1", local,
                         problem->num_experts);
-    if (groups->skipped > 0)
+    if (groups->num_skipped > 0)
         record_add_text(report, IN_TABLE, "skipped", "%s, which name%s no expert",
-                        format_count(groups->skipped, "id", ids), groups->skipped == 1 ? "s" : "");
+                        format_count(groups->num_skipped, "id", ids), groups->num_skipped == 1 ? "s" : "");
 }
 
 /** Adds the part of the report that describes the ids. Does nothing if there is no report. */
@@ -154,7 +154,7 @@ static void run_before(struct program *program, const struct align_options *opti
     problem.overlap = false;
     if (!before->launch || !program->requested_options.bench)
         return;
-    if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
+    if (!options->capacity_given && options->capacity_room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_tensors_like(tensors, &problem, before, &own, &ignored))

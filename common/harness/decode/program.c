@@ -58,7 +58,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
     snprintf(program->input_text, sizeof program->input_text, "generated, seed %" PRIu64, options->moe.program.seed);
     snprintf(program->verified_text, sizeof program->verified_text,
              "logits, %s choices with their weights, their list in blocks, and the layer's output",
-             format_thousands((uint64_t)moe_positions(&problem->layer), choices));
+             format_thousands((uint64_t)moe_num_positions(&problem->layer), choices));
 }
 
 static void report_problem(const struct decode_options *options, const struct decode_problem *problem, bool all,

@@ -106,14 +106,14 @@ static void generate_router(uint64_t seed, struct tensors *tensors)
         dtype_store(DTYPE_F32, bias->host.data, (size_t)i, generated_value(of_bias, i));
 }
 
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
 {
-    if (!large && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
+    if (!gpu_defaults && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
         options->moe.problem.num_experts = 128;
         options->moe.num_experts_given = true;
     }
-    if (!moe_load(&options->moe, &chapter->layer, large, layer, tensors, error))
+    if (!moe_load(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
         return false;
     *step = (struct decode_step){.chapter = chapter, .layer = layer};
     if (settle_problem(options, chapter, &layer->problem, &step->problem, error) && add_tensors(step, tensors, error)) {
@@ -197,7 +197,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_routing *const routing = &step->layer->routing;
-    const int64_t positions = moe_positions(&step->problem.layer);
+    const int64_t positions = moe_num_positions(&step->problem.layer);
 
     for (int64_t i = 0; i < positions; i++) {
         routing->topk_ids[i] = buffers->gate.topk_ids[i];

@@ -31,11 +31,11 @@ struct decode_step {
 };
 
 /**
- * Completes the options with defaults (those for a GPU if `large`), checks the problem, allocates the tensors and fills
- * the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false and sets
- * *error.
+ * Completes the options with defaults (those for a GPU if `gpu_defaults`), checks the problem, allocates the tensors
+ * and fills the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false
+ * and sets *error.
  */
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the step, for running and timing. */

@@ -324,7 +324,7 @@ static bool weights_share_a_factor(struct examination *exam)
     if (problem->score != GATE_SCORE_SOFTMAX || problem->renormalize || problem->dtype != DTYPE_F32 || scale == 0.0f)
         return true;
     for (int k = 0; k < problem->topk; k++) {
-        const struct interval own = exam->row.experts[exam->ids[k]].own_score;
+        const struct interval own = exam->row.experts[exam->ids[k]].score_without_shared_error;
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
@@ -368,7 +368,7 @@ bool gate_check(const struct gate_problem *problem, const struct gate_buffers *b
     int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1 if a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
-#pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
+#pragma omp parallel if (problem->num_tokens >= GATE_MIN_ROWS_PER_THREAD)
     {
         struct examination exam;
         const bool ready = examination_start(problem, ties, &exam);

@@ -66,8 +66,8 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
     return gate_problem_check(problem, error) &&
            check_supported(gate_unsupported_reason(implementation, problem), error);
 }
@@ -132,7 +132,7 @@ bool gate_load(struct gate_options *options, const struct gate_implementation *i
     const bool router = options->source == GATE_SOURCE_ROUTER;
     char router_logits[PATH_MAX], router_bias[PATH_MAX];
     const char *const logits = router ? router_logits : options->logits_path;
-    const char *const bias = router && !options->bias ? router_bias : options->bias;
+    const char *const bias = router && !options->bias_option ? router_bias : options->bias_option;
 
     if ((logits == router_logits && !find_router_data("layer2_logits.npy", options, router_logits, error)) ||
         (bias == router_bias && !find_router_data("layer2_bias.npy", options, router_bias, error)) ||

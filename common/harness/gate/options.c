@@ -42,9 +42,10 @@ const struct option_row gate_option_rows[] = {
      FIELD(problem.dtype), GIVEN(dtype_given), .value_words = dtype_names},
     {"score", "HOW", "sigmoid, softmax or none (default sigmoid)", 1, OPTION_WORD, FIELD(problem.score),
      .value_words = gate_score_names},
-    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH, FIELD(bias)},
+    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH,
+     FIELD(bias_option)},
     {"bias-dtype", "TYPE", "Type of the bias: f32, or same as the logits (default f32)", 1, OPTION_BOOL,
-     FIELD(bias_same), .value_words = bias_dtypes},
+     FIELD(bias_dtype_same), .value_words = bias_dtypes},
     {"renormalize", "0|1", "Divide a token's weights by their sum (default 1)", 1, OPTION_BOOL,
      FIELD(problem.renormalize), .most = 1},
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
@@ -108,7 +109,7 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
     unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
-    if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
+    if (options->bias_option ? array_source(options->bias_option) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;

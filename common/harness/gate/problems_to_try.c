@@ -62,13 +62,13 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
 
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool stop_after_corners,
-                         struct covering *covering)
+void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                         bool stop_after_corners, struct covering *covering)
 {
     covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
-    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++) {
-        covering_add_corner(covering, TOKENS, last_tokens[i], false);
-        covering_add_corner(covering, TOKENS, last_tokens[i] + 1, false);
+    for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && kernel_switch_tokens[i] > 0; i++) {
+        covering_add_corner(covering, TOKENS, kernel_switch_tokens[i], false);
+        covering_add_corner(covering, TOKENS, kernel_switch_tokens[i] + 1, false);
     }
 }
 
@@ -76,13 +76,13 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
  * Returns the largest number of logits that the problem may have. The limit is higher at a number of tokens where the
  * implementation switches kernels, but 0 there if the shape is not one of the routers.
  */
-static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
+static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_MAX_KERNEL_SWITCHES])
 {
     const int64_t num_tokens = covering_proposed_corner(covering, TOKENS);
     const bool is_router = covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS;
     bool changes = false;
 
-    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++)
+    for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && last_tokens[i] > 0; i++)
         changes |= num_tokens == last_tokens[i] || num_tokens == last_tokens[i] + 1;
     if (covering_has_isolated_corner(covering))
         return changes && num_tokens == 65537 ? 65537 * 128 : 65537;
@@ -107,12 +107,13 @@ static void set_sizes(struct gate_options *options)
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
 }
 
-bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
-                     struct gate_options *options)
+bool gate_options_set_proposed(const struct covering *covering,
+                               const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                               struct gate_options *options)
 {
     const int64_t bias = covering_proposed_corner(covering, BIAS);
     const struct gate_problem *const problem = &options->problem;
@@ -123,22 +124,22 @@ bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[
                     .seed = seed + (uint64_t)covering->num_accepted},
         .source = GATE_SOURCE_GENERATED,
         .dist = (enum gate_dist)covering_proposed_corner(covering, DIST),
-        .bias = bias == BIAS_NONE ? "none" : "random",
-        .bias_same = bias == BIAS_SAME,
+        .bias_option = bias == BIAS_NONE ? "none" : "random",
+        .bias_dtype_same = bias == BIAS_SAME,
     };
     set_shape(covering, &options->problem);
     set_sizes(options);
     return gate_problem_check(problem, &(struct error){0}) &&
-           problem->num_tokens * problem->num_experts <= most_logits(covering, last_tokens) &&
+           problem->num_tokens * problem->num_experts <= most_logits(covering, kernel_switch_tokens) &&
            !(covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS && problem->score != GATE_SCORE_SIGMOID) &&
-           !(options->bias_same && problem->dtype == DTYPE_F32);
+           !(options->bias_dtype_same && problem->dtype == DTYPE_F32);
 }
 
 bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
                          struct gate_options *options)
 {
     while (covering_propose(covering))
-        if (gate_problem_of(covering, implementation->last_tokens, seed, options) &&
+        if (gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, options) &&
             !gate_unsupported_reason(implementation, &options->problem))
             return true;
     return false;

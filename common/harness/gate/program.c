@@ -39,7 +39,7 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_add_number(fields, IN_JSON, "topk", "%d", problem->topk);
     record_add_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
     record_add_text(fields, IN_DATA, "score", "%s", gate_score_names[problem->score]);
-    record_add_text(fields, IN_DATA, "bias", "%s", gate_bias_name(problem));
+    record_add_text(fields, IN_DATA, "bias", "%s", gate_bias_dtype_name(problem));
     if (problem->overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
     if (!all)
@@ -127,7 +127,7 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
         program_set_overlapping(&program);
     if (!program_open(&program))
         return program_print_error(&program);
-    gate_covering_start(chapter->implementation.last_tokens, program.requested_options.seed,
+    gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
                         program.requested_options.check_only_corners, &program.covering);
     while (program_next_run(&program)) {
         if (program.requested_options.check_all &&

@@ -391,7 +391,7 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
     /* Uses as much memory as possible: with 2 GiB, the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
-                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK * READ_CHUNK,
+                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK_BYTES * READ_CHUNK_BYTES,
                           bytes_per_second));
     return status == cudaSuccess || error_set_cuda(error, "measuring the read bandwidth", status);
 }

@@ -148,7 +148,7 @@ static double passed_error(const struct examination *exam, const double *errors,
 
 /* --- choosing what is checked ------------------------------------------------------------------------------------- */
 
-int64_t moe_checked_tokens(const struct moe_problem *problem)
+int64_t moe_num_checked_tokens(const struct moe_problem *problem)
 {
     const int64_t products = 3 * (int64_t)problem->topk * problem->hidden_size * problem->intermediate_size;
     const int64_t most = MAX_PRODUCTS / products > LEAST_TOKENS ? MAX_PRODUCTS / products : LEAST_TOKENS;
@@ -161,7 +161,7 @@ static int64_t busy_token(const struct moe_layer *layer)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
     const int busiest = align_busiest_expert(&align, &layer->routing.groups);
-    int64_t position = moe_positions(&layer->problem) - 1;
+    int64_t position = moe_num_positions(&layer->problem) - 1;
 
     while (layer->routing.topk_ids[position] != busiest)
         position--;
@@ -525,10 +525,10 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
 {
     struct examination exam = {.problem = &layer->problem,
                                .independent = layer->is_random,
-                               .slices = layer->slices ? layer->slices : 1,
+                               .slices = layer->num_slices ? layer->num_slices : 1,
                                .routing = &layer->routing,
                                .tensors = tensors,
-                               .num_tokens = moe_checked_tokens(&layer->problem),
+                               .num_tokens = moe_num_checked_tokens(&layer->problem),
                                .error = error};
     bool right;
 

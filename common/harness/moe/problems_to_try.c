@@ -45,8 +45,8 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
     /* 0 stands for the implementation's choice */
     [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
-    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
-                      ALIGN_DIST_REPEATED)},
+    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE_EXPERT,
+                      ALIGN_DIST_SPARSE, ALIGN_DIST_REPEATED)},
     [MAP] = {CORNERS(false, true)},
     [SCALE] = {CORNERS(0, 1, 2, 3)},
     [SIGNED_WEIGHTS] = {CORNERS(false, true)},
@@ -72,8 +72,9 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
-    for (int i = 0; i < MOE_LAST_TOKENS && implementation->last_tokens[i] > 0; i++)
-        for (int64_t tokens = implementation->last_tokens[i]; tokens <= implementation->last_tokens[i] + 1; tokens++)
+    for (int i = 0; i < MOE_MAX_KERNEL_SWITCHES && implementation->kernel_switch_tokens[i] > 0; i++)
+        for (int64_t tokens = implementation->kernel_switch_tokens[i];
+             tokens <= implementation->kernel_switch_tokens[i] + 1; tokens++)
             covering_add_corner(covering, TOKENS, tokens, tokens > 1024);
 }
 
@@ -89,11 +90,11 @@ static void set_options(const struct covering *covering, uint64_t seed, struct m
     problem->num_experts = problem->num_local_experts = (int)covering_proposed_corner(covering, EXPERTS);
     problem->topk = (int)covering_proposed_corner(covering, TOPK);
     problem->dtype = covering_proposed_corner(covering, TYPE) == F32 ? DTYPE_F32 : DTYPE_BF16;
-    options->bf16 = problem->dtype == DTYPE_BF16;
+    options->is_bf16 = problem->dtype == DTYPE_BF16;
     problem->block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->block_size_given = problem->block_size > 0;
     options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
-    options->map = covering_proposed_corner(covering, MAP) ? "random" : "none";
+    options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
     options->signed_weights = covering_proposed_corner(covering, SIGNED_WEIGHTS);
     options->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
@@ -106,7 +107,7 @@ static void set_options(const struct covering *covering, uint64_t seed, struct m
 static bool is_small(const struct covering *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
-    const int64_t positions = moe_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
+    const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
     const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
     const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);
     const bool least = covering_proposed_corner(covering, TYPE) == TILED_BF16 && elements == LEAST_TILED &&

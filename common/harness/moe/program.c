@@ -22,7 +22,7 @@ static void name_run(const struct moe_options *options, struct program *program)
 /** Sets the string that describes the verified elements; `overflowing` of them were not compared. */
 static void name_verified(const struct moe_problem *problem, int64_t overflowing, struct program *program)
 {
-    const int64_t checked = moe_checked_tokens(problem);
+    const int64_t checked = moe_num_checked_tokens(problem);
     char tokens[64], elements[64], uncompared[96] = "";
 
     if (overflowing > 0)
@@ -91,7 +91,7 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     const double bytes = tensors_bytes_to_move(tensors);
     const double weights = weight_bytes(&tensors->tensor[MOE_W13]) + weight_bytes(&tensors->tensor[MOE_W2]);
 
-    if (moe_positions(&layer->problem) > 0)
+    if (moe_num_positions(&layer->problem) > 0)
         record_add_text(report, IN_TABLE, "work",
                         "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g operations per byte",
                         1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
@@ -108,7 +108,7 @@ static void report_map(const struct moe_layer *layer, struct record *report)
         record_add_text(report, IN_TABLE, "map", "%d of %d experts are here, with %s of %s",
                         layer->problem.num_local_experts, layer->problem.num_experts,
                         format_thousands((uint64_t)local_positions(layer), local),
-                        format_count(moe_positions(&layer->problem), "row", all));
+                        format_count(moe_num_positions(&layer->problem), "row", all));
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static void run_before(struct program *program, const struct moe_options *option
     struct error ignored = {0};
 
     if (!before->launch || !program->requested_options.bench ||
-        (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
+        (before->bench_max_tokens && layer->problem.num_tokens > before->bench_max_tokens) ||
         !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                             &ignored) ||
         moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
@@ -168,13 +168,12 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
 {
     static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 4096, 16384, 0}; /* each size runs for about ten seconds */
     struct moe_options options;
-    struct program program = {
-        .path = argv[0],
-        .name = chapter->implementation.name,
-        .previous_name = chapter->before.name,
-        .needs = &chapter->implementation.needs,
-        .source_hash = kernel_source_sha256,
-        .bench = {.sweep_sizes = sweep, .most_tokens = chapter->implementation.bench_most_tokens}};
+    struct program program = {.path = argv[0],
+                              .name = chapter->implementation.name,
+                              .previous_name = chapter->before.name,
+                              .needs = &chapter->implementation.needs,
+                              .source_hash = kernel_source_sha256,
+                              .bench = {.sweep_sizes = sweep, .most_tokens = chapter->implementation.bench_max_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_print_error(&program);

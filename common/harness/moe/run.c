@@ -87,16 +87,18 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
 
     *tensors = (struct tensors){
         .tensor = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
-                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_has_copy),
-                   weights_tensor("w2", layer, h, i, w2, weights.w2_has_copy),
+                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_on_host),
+                   weights_tensor("w2", layer, h, i, w2, weights.w2_on_host),
                    {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
                    {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
                    {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
                    {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
                    {.name = "intermediate",
                     .role = TENSOR_WORKSPACE,
-                    .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
-                   {.name = "partial", .role = TENSOR_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
+                    .host = {dtype, 2, {moe_num_positions(problem), i}, NULL}},
+                   {.name = "partial",
+                    .role = TENSOR_WORKSPACE,
+                    .host = {dtype, 2, {moe_num_positions(problem), h}, NULL}},
                    {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
                    {.name = "workspace",
                     .role = TENSOR_WORKSPACE,
@@ -118,17 +120,17 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     return false;
 }
 
-bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
+bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error)
 {
     static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
-    const struct moe_weights weights = {like->tensor[MOE_W13].host.data != NULL,
-                                        like->tensor[MOE_W2].host.data != NULL};
+    const struct moe_weights weights = {other->tensor[MOE_W13].host.data != NULL,
+                                        other->tensor[MOE_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        tensor_copy_host(&tensors->tensor[same[i]], &like->tensor[same[i]]);
+        tensor_copy_host(&tensors->tensor[same[i]], &other->tensor[same[i]]);
     return true;
 }
 
@@ -149,13 +151,13 @@ struct moe_buffers moe_buffers_of(const struct tensors *tensors)
     };
 }
 
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
-                        struct error *error)
+bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
+                        int requested_size, struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
     problem->capacity = 0;
-    problem->block_size = requested                    ? requested
+    problem->block_size = requested_size               ? requested_size
                           : implementation->block_size ? implementation->block_size(problem)
                                                        : USUAL_BLOCK_SIZE;
 
@@ -164,7 +166,7 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
     if (!align_shape_check(&align, error))
         return false;
     align.capacity = problem->capacity = align_capacity_of_few(&align);
-    return align_capacity_fits(&align, "num-tokens", error) && align_problem_check(&align, error);
+    return align_check_computed_capacity(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 
 static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,

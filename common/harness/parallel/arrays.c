@@ -16,7 +16,7 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
     const int topk = layer->problem.topk;
 
     for (int k = 0; k < topk; k++)
-        if (split->owners[layer->routing.topk_ids[token * topk + k]] == to / split->slices)
+        if (split->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / split->num_slices)
             return true;
     return false;
 }
@@ -27,15 +27,15 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                        struct row_lists *lists, struct error *error)
 {
-    if (!ALLOCATE_ARRAY(lists->sent_to, split->num_ranks, error) ||
-        !ALLOCATE_ARRAY(lists->received_of, split->num_ranks, error))
+    if (!ALLOCATE_ARRAY(lists->num_sent_to, split->num_ranks, error) ||
+        !ALLOCATE_ARRAY(lists->num_received_from, split->num_ranks, error))
         return false;
-    lists->sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
+    lists->num_sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
     for (int r = 0; r < split->num_ranks; r++) {
-        lists->sent_to[r] = lists->received_of[r] = 0;
+        lists->num_sent_to[r] = lists->num_received_from[r] = 0;
         for (int64_t t = split->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < split->own_end; t++)
-            lists->sent_to[r] += is_needed(split, layer, t, r);
-        lists->sent += lists->sent_to[r];
+            lists->num_sent_to[r] += is_needed(split, layer, t, r);
+        lists->num_sent += lists->num_sent_to[r];
     }
     return true;
 }
@@ -96,13 +96,13 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)
 {
-    const int slice = split->rank % split->slices;
+    const int slice = split->rank % split->num_slices;
     struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, split->num_local, piece);
 
     if (!whole->host.data) {
         tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, split->local_experts};
         tensor.recipe.values.part_row = row;
-        tensor.recipe.values.part_pitch = row * split->slices;
+        tensor.recipe.values.part_pitch = row * split->num_slices;
         tensor.recipe.values.part_begin = row * slice;
     }
     return tensor;
@@ -120,7 +120,7 @@ static void cut_weights(const struct tensor *whole, const struct split *split, i
 
         memcpy((char *)tensor->host.data + (size_t)i * bytes,
                (const char *)whole->host.data +
-                   ((size_t)of_whole * split->slices + (size_t)(split->rank % split->slices)) * bytes,
+                   ((size_t)of_whole * split->num_slices + (size_t)(split->rank % split->num_slices)) * bytes,
                bytes);
     }
 }
@@ -131,8 +131,9 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
-    const int64_t own = split->own_end - split->own_begin, sent = lists->sent, positions = moe_positions(problem);
-    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->tp;
+    const int64_t own = split->own_end - split->own_begin, sent = lists->num_sent,
+                  positions = moe_num_positions(problem);
+    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->num_tp;
     const int topk = problem->topk, num_experts = problem->num_experts;
     const struct tensor list[NUM_ARRAYS] = {
         [OWN_HIDDEN] = array("own_hidden", TENSOR_INPUT, dtype, own, h),
@@ -204,6 +205,6 @@ bool arrays_make(const struct parallel_options *options, const struct split *spl
 void arrays_free(struct row_lists *lists, struct tensors *arrays)
 {
     tensors_free(arrays);
-    free(lists->sent_to);
-    free(lists->received_of);
+    free(lists->num_sent_to);
+    free(lists->num_received_from);
 }

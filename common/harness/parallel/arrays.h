@@ -38,11 +38,11 @@ enum {
     NUM_ARRAYS
 };
 
-/** The numbers of rows that this rank sends and receives. With broadcast, only `sent` is used; it equals `own`. */
+/** The numbers of rows that this rank sends and receives. With broadcast, only `num_sent` is used; it equals `own`. */
 struct row_lists {
-    int64_t sent;
-    int64_t *sent_to;     /**< [ranks] */
-    int64_t *received_of; /**< [ranks], filled once the counts have been exchanged */
+    int64_t num_sent;
+    int64_t *num_sent_to;       /**< [ranks] */
+    int64_t *num_received_from; /**< [ranks], filled once the counts have been exchanged */
 };
 
 /**

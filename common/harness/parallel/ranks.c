@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-bool group_error(const struct group *group, struct error *error, const char *format, ...)
+bool group_error_set(const struct group *group, struct error *error, const char *format, ...)
 {
     char what[320];
     va_list arguments;
@@ -26,10 +26,10 @@ bool group_error(const struct group *group, struct error *error, const char *for
     return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
 }
 
-bool group_timed_out(const struct group *group, struct error *error)
+bool group_error_set_timeout(const struct group *group, struct error *error)
 {
-    return group_error(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
-                       group->ranks->time_limit);
+    return group_error_set(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
+                           group->ranks->time_limit);
 }
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int await_ranks(pid_t *pids, int count)
     return first_code;
 }
 
-bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error)
+bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error)
 {
     pid_t *pids;
 
@@ -92,25 +92,25 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
                              0);
     if (ranks->rendezvous == MAP_FAILED)
         return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
-    if (!ALLOCATE_ARRAY(pids, count, error))
+    if (!ALLOCATE_ARRAY(pids, num_processes, error))
         return false;
-    for (int r = 0; r < count; r++) {
+    for (int r = 0; r < num_processes; r++) {
         pids[r] = fork();
         if (pids[r] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGTERM);
             free(pids);
             ranks->all.rank = r;
-            ranks->forked = count;
+            ranks->num_forked = num_processes;
             return true;
         }
         if (pids[r] < 0) {
-            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, count, strerror(errno));
+            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, num_processes, strerror(errno));
             for (int other = 0; other < r; other++)
                 kill(pids[other], SIGTERM);
-            count = r;
+            num_processes = r;
         }
     }
-    *exit_code = await_ranks(pids, count);
+    *exit_code = await_ranks(pids, num_processes);
     free(pids);
     return false;
 }
@@ -152,7 +152,7 @@ void ranks_disconnect(struct ranks *ranks)
 {
     if (ranks->all.connection)
         connection_close(ranks);
-    if (ranks->forked)
+    if (ranks->num_forked)
         munmap(ranks->rendezvous, sizeof *ranks->rendezvous);
 }
 
@@ -192,14 +192,15 @@ bool group_all_reduce(const struct group *group, float *sums, int64_t count, str
     return group->size == 1 || count == 0 || connection_all_reduce(group, sums, count, error);
 }
 
-bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                      const int64_t *from_bytes, struct error *error)
+bool group_all_to_all(const struct group *group, const void *send_buffer, const int64_t *send_bytes,
+                      void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
-    return group->size == 1 ? keep(group, to, to_bytes[0], from, error)
-                            : connection_all_to_all(group, to, to_bytes, from, from_bytes, error);
+    return group->size == 1
+               ? keep(group, send_buffer, send_bytes[0], receive_buffer, error)
+               : connection_all_to_all(group, send_buffer, send_bytes, receive_buffer, receive_bytes, error);
 }
 
-bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error)
+bool group_all_gather_host(const struct group *group, const void *own, size_t bytes, void *all, struct error *error)
 {
     const size_t all_bytes = bytes * (size_t)group->size;
     char *device = NULL;
@@ -266,9 +267,9 @@ bool ranks_agree(struct ranks *ranks, struct error *error)
     struct error failed = {.result = RUN_VERIFIED};
     int32_t *all = NULL;
 
-    ranks->agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
-                    group_share(&ranks->all, &own, sizeof own, all, &failed);
-    if (ranks->agreed)
+    ranks->has_agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                        group_all_gather_host(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->has_agreed)
         hear(ranks, all, error);
     else if (!own)
         *error = failed;

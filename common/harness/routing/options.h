@@ -9,7 +9,7 @@
 struct routing_options {
     struct gate_options gate;   /**< must be the first member, because the gate's option rows set its fields */
     struct align_problem align; /**< align's part of the problem; routing_load() sets all members except block_size */
-    const char *map;            /**< value of --expert-map: "none", "random" or a file */
+    const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file */
 };
 
 /**

@@ -43,7 +43,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
     record_add_number(fields, IN_DATA, "topk", "%d", problem->gate.topk);
     record_add_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->gate.dtype));
     record_add_text(fields, IN_JSON, "score", "%s", gate_score_names[problem->gate.score]);
-    record_add_text(fields, IN_JSON, "bias", "%s", gate_bias_name(&problem->gate));
+    record_add_text(fields, IN_JSON, "bias", "%s", gate_bias_dtype_name(&problem->gate));
     if (problem->gate.overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
     record_add_number(fields, IN_DATA, "routing_block_size", "%d", problem->align.block_size);

@@ -58,7 +58,7 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
     if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_capacity_of_few(align);
-    return align_capacity_fits(align, "num-tokens", error) && align_problem_check(align, error) &&
+    return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
            check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
                            error);
 }
@@ -89,15 +89,15 @@ static bool add_align_tensors(const struct routing_problem *problem,
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
-    const struct gate_implementation any_gate = {.name = implementation->name, .overlaps = true};
-    const bool has_map = array_source(options->map) != ARRAY_NONE;
+    const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
+    const bool has_map = array_source(options->expert_map_option) != ARRAY_NONE;
 
     if (!gate_load(&options->gate, &any_gate, tensors, error))
         return false;
     if (routing_settle_problem(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
-        align_load_map(options->map, problem->align.num_experts, options->gate.program.seed,
-                       tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))
+        align_load_expert_map(options->expert_map_option, problem->align.num_experts, options->gate.program.seed,
+                              tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))
         return true;
     tensors_free(tensors);
     return false;

@@ -45,11 +45,11 @@ static bool await(const struct group *group, int begun, MPI_Request *request, st
     while (result == MPI_SUCCESS && !done) {
         result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done && seconds_now() - begin > group->ranks->time_limit)
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
         if (!done)
             nanosleep(&nap, NULL);
     }
-    return result == MPI_SUCCESS || group_error(group, error, "MPI: error %d; a rank may be gone", result);
+    return result == MPI_SUCCESS || group_error_set(group, error, "MPI: error %d; a rank may be gone", result);
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
@@ -83,7 +83,7 @@ bool connection_split(const struct group *all, int color, struct group *group, s
     MPI_Comm comm;
 
     if (MPI_Comm_split(comm_of(all), color, all->rank, &comm) != MPI_SUCCESS)
-        return group_error(all, error, "MPI cannot make %s", group->name);
+        return group_error_set(all, error, "MPI cannot make %s", group->name);
     MPI_Comm_rank(comm, &group->rank);
     MPI_Comm_size(comm, &group->size);
     group->connection = (void *)(intptr_t)comm;
@@ -118,7 +118,7 @@ static bool count_parts(const struct group *group, const int64_t *bytes, int *co
 
     for (int r = 0; r < group->size; r++) {
         if (total + bytes[r] > INT_MAX)
-            return group_error(group, error, "more than %d bytes at once, which MPI cannot count", INT_MAX);
+            return group_error_set(group, error, "more than %d bytes at once, which MPI cannot count", INT_MAX);
         counts[r] = (int)bytes[r];
         counts[group->size + r] = (int)total;
         total += bytes[r];
@@ -196,7 +196,7 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
     struct staged staged = {.to_bytes = (size_t)bytes, .from_bytes = (size_t)bytes};
     MPI_Request request;
     const bool good =
-        (count <= INT_MAX || group_error(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
+        (count <= INT_MAX || group_error_set(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
         stage(group, sums, &staged, error) &&
         await(group, MPI_Iallreduce(staged.to, staged.from, (int)count, MPI_FLOAT, MPI_SUM, comm_of(group), &request),
               &request, error) &&
@@ -206,22 +206,22 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
     return good;
 }
 
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
     const int size = group->size;
     struct staged staged = {0};
     MPI_Request request;
     const bool good = ALLOCATE_ARRAY(staged.counts, 4 * size, error) &&
-                      count_parts(group, to_bytes, staged.counts, &staged.to_bytes, error) &&
-                      count_parts(group, from_bytes, staged.counts + 2 * size, &staged.from_bytes, error) &&
-                      stage(group, to, &staged, error) &&
+                      count_parts(group, send_bytes, staged.counts, &staged.to_bytes, error) &&
+                      count_parts(group, receive_bytes, staged.counts + 2 * size, &staged.from_bytes, error) &&
+                      stage(group, send_buffer, &staged, error) &&
                       await(group,
                             MPI_Ialltoallv(staged.to, staged.counts, staged.counts + size, MPI_BYTE, staged.from,
                                            staged.counts + 2 * size, staged.counts + 3 * size, MPI_BYTE, comm_of(group),
                                            &request),
                             &request, error) &&
-                      unstage(&staged, from, error);
+                      unstage(&staged, receive_buffer, error);
 
     staged_free(&staged);
     return good;

@@ -50,9 +50,9 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
         if (requested != ncclSuccess)
             result = requested;
         if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit))
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
     }
-    return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
+    return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
 static bool is_grouped; /* true from connection_begin() to connection_end(); per thread, like NCCL's groups */
@@ -75,9 +75,9 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 
         if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
             (state != ncclSuccess && state != ncclInProgress))
-            return group_error(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
+            return group_error_set(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
         if (!backoff_wait(begin, group->ranks->time_limit))
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
     }
     return status == cudaSuccess || error_set_cuda(error, "a collective", status);
 }
@@ -92,13 +92,13 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
     _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->id, "an id fits");
     if (ranks->all.rank == 0) {
         if (ncclGetUniqueId(id) != ncclSuccess)
-            return group_error(&ranks->all, error, "NCCL gives no id");
+            return group_error_set(&ranks->all, error, "NCCL gives no id");
         memcpy(ranks->rendezvous->id, id->internal, sizeof id->internal);
         ranks->rendezvous->is_set = 1;
     }
     while (!ranks->rendezvous->is_set)
         if (!backoff_wait(begin, ranks->time_limit))
-            return group_timed_out(&ranks->all, error);
+            return group_error_set_timeout(&ranks->all, error);
     memcpy(id->internal, ranks->rendezvous->id, sizeof id->internal);
     return true;
 }
@@ -123,7 +123,7 @@ static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueI
     MPI_Comm_rank(host, local_rank);
     MPI_Comm_free(&host);
     if (ranks->all.rank == 0 && ncclGetUniqueId(id) != ncclSuccess)
-        return group_error(&ranks->all, error, "NCCL gives no id");
+        return group_error_set(&ranks->all, error, "NCCL gives no id");
     MPI_Bcast(id->internal, sizeof id->internal, MPI_BYTE, 0, MPI_COMM_WORLD);
     return true;
 }
@@ -149,7 +149,7 @@ static bool is_launched(void)
 static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     (void)local_rank, (void)id;
-    return group_error(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
+    return group_error_set(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
 }
 
 static void leave_mpi(void)
@@ -164,11 +164,12 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
     cudaError_t status = cudaGetDeviceCount(&count);
 
     if (status == cudaSuccess && local_rank >= count)
-        return group_error(&ranks->all, error, "there is no GPU for it: there are %d here, and a rank needs its own",
-                           count);
+        return group_error_set(&ranks->all, error,
+                               "there is no GPU for it: there are %d here, and a rank needs its own", count);
     if (status == cudaSuccess)
         status = cudaSetDevice(local_rank);
-    return status == cudaSuccess || group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
+    return status == cudaSuccess ||
+           group_error_set(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
@@ -294,22 +295,22 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
 }
 
 // [all_to_all]
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
-    const char *send = to;
-    char *receive = from;
+    const char *send = send_buffer;
+    char *receive = receive_buffer;
 
     for (int r = 0; r < group->size; r++) {
-        if (to_bytes[r])
+        if (send_bytes[r])
             result = worse(result,
-                           ncclSend(send, (size_t)to_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
-        if (from_bytes[r])
-            result = worse(result,
-                           ncclRecv(receive, (size_t)from_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
-        send += to_bytes[r];
-        receive += from_bytes[r];
+                           ncclSend(send, (size_t)send_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        if (receive_bytes[r])
+            result = worse(
+                result, ncclRecv(receive, (size_t)receive_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        send += send_bytes[r];
+        receive += receive_bytes[r];
     }
     return await(group, worse(result, ncclGroupEnd()), error);
 }

@@ -14,10 +14,10 @@ bool connection_open(struct ranks *ranks, struct error *error)
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
 
     return !size || atoi(size) <= 1 ||
-           group_error(&ranks->all, error,
-                       "%s ranks were started, but this program was built without %s, for one; "
-                       "sh common/setup.sh checks installs MPI; then build it again",
-                       size, CONNECTION_MISSING);
+           group_error_set(&ranks->all, error,
+                           "%s ranks were started, but this program was built without %s, for one; "
+                           "sh common/setup.sh checks installs MPI; then build it again",
+                           size, CONNECTION_MISSING);
 }
 
 void connection_close(struct ranks *ranks)
@@ -57,18 +57,18 @@ bool connection_all_gather(const struct group *group, const void *own, const int
                            struct error *error)
 {
     (void)own, (void)bytes, (void)all;
-    return group_error(group, error, "this program was built for one rank");
+    return group_error_set(group, error, "this program was built for one rank");
 }
 
 bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
 {
     (void)sums, (void)count;
-    return group_error(group, error, "this program was built for one rank");
+    return group_error_set(group, error, "this program was built for one rank");
 }
 
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
-    (void)to, (void)to_bytes, (void)from, (void)from_bytes;
-    return group_error(group, error, "this program was built for one rank");
+    (void)send_buffer, (void)send_bytes, (void)receive_buffer, (void)receive_bytes;
+    return group_error_set(group, error, "this program was built for one rank");
 }
