@@ -54,8 +54,8 @@ enum {
 
 void backend_read_counters(struct run_counters *run)
 {
-    _Static_assert((int)MAX_DIVERGENT_BRANCHES == (int)SIMT_BRANCHES, "room for every branch");
-    struct simt_branch branches[SIMT_BRANCHES];
+    _Static_assert((int)MAX_DIVERGENT_BRANCHES == (int)SIMT_MAX_DIVERGENT_BRANCHES, "room for every branch");
+    struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
     struct simt_counters counters;
     const char *name;
 
@@ -66,7 +66,7 @@ void backend_read_counters(struct run_counters *run)
     run->num_rare_counters = NUM_RARE;
     run->num_divergent_branches = simt_divergent_branches(branches);
     for (int i = 0; i < run->num_divergent_branches; i++)
-        run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].count};
+        run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].num_divergences};
     for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
@@ -84,7 +84,7 @@ static int add_up_lines(const struct run_counters *run, char place[][256], uint6
     for (int i = 0; i < run->num_divergent_branches; i++) {
         int line = 0;
 
-        simt_place(run->divergent_branches[i].pc, place[lines], sizeof place[lines]);
+        simt_describe_pc(run->divergent_branches[i].pc, place[lines], sizeof place[lines]);
         while (strcmp(place[line], place[lines]) != 0)
             line++;
         count[line] = run->divergent_branches[i].num_divergences + (line < lines ? count[line] : 0);
@@ -126,7 +126,7 @@ void backend_allow_host_access(bool allow)
 
 void backend_register_array(const void *begin, size_t bytes, const char *name)
 {
-    simt_array(begin, bytes, name);
+    simt_register_array(begin, bytes, name);
 }
 
 void backend_mark_unwritten(const void *begin, size_t bytes)
@@ -164,7 +164,7 @@ cudaError_t backend_generate(struct generated_array values, enum dtype dtype, in
 
 const char *backend_fault_message(void)
 {
-    return simt_fault();
+    return simt_fault_message();
 }
 
 const char *backend_limitations(void)
@@ -180,7 +180,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
-    simt_trace_only(kernel);
+    simt_trace_only_kernel(kernel);
     traced_kernel = kernel;
     return true;
 }

@@ -11,15 +11,15 @@
 
 #include "lanes.h"
 
-/** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
+/** A memory instruction of a warp: lane_numbers[i], in ascending order, accesses offsets[i]. */
 struct memory_request {
     enum event_kind kind;
     unsigned bytes; /**< number of bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
     lane_mask lanes;
-    unsigned count;
-    uint64_t offset[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
-    uint8_t lane[WARP_LANES];
+    unsigned num_lanes;
+    uint64_t offsets[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
+    uint8_t lane_numbers[WARP_LANES];
 };
 
 enum warp_collective_kind {
@@ -38,12 +38,12 @@ struct warp_collective {
     lane_mask lanes;
     unsigned bytes;      /**< size of a shuffle's value */
     unsigned operations; /**< number of tensor-core operations, each a 16x16 by 16x8 product */
-    uint64_t in[WARP_LANES];
-    int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
+    uint64_t operands[WARP_LANES];
+    int8_t source_lanes[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
 
 struct observer {
-    void (*block_runs)(uint32_t number); /**< a block begins or resumes */
+    void (*block_begins_or_resumes)(uint32_t number); /**< a block begins or resumes */
     void (*blocks_ended)(unsigned count);
     /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
@@ -70,8 +70,8 @@ struct observer {
 /** The registered observers, NULL-terminated. */
 extern const struct observer *simt_observers[3];
 
-/** Notifies the observers of an event, for example: OBSERVE(request_issued, &request). */
-#define OBSERVE(event, ...)                                                            \
+/** Notifies the observers of an event, for example: NOTIFY_OBSERVERS(request_issued, &request). */
+#define NOTIFY_OBSERVERS(event, ...)                                                   \
     for (const struct observer *const *at_ = simt_observers; SIMT_LIKELY(*at_); at_++) \
         if ((*at_)->event)                                                             \
     (*at_)->event(__VA_ARGS__)

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream)
+uint64_t simt_stream_clock_position(const struct stream_clock *clock, size_t stream)
 {
     return stream < clock->count ? clock->position[stream] : 0;
 }
 
-void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position)
+void simt_stream_clock_advance(struct stream_clock *clock, size_t stream, uint64_t position)
 {
     if (stream >= clock->count) {
         uint64_t *larger = realloc(clock->position, (stream + 1) * sizeof *larger);
@@ -27,5 +27,5 @@ void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t
 void simt_stream_clock_join(struct stream_clock *clock, const struct stream_clock *other)
 {
     for (size_t i = other->count; i-- > 0;)
-        simt_stream_clock_raise(clock, i, other->position[i]);
+        simt_stream_clock_advance(clock, i, other->position[i]);
 }
