@@ -276,7 +276,7 @@ static void rewriter(const uint8_t *bytes, size_t size)
     fclose(in);
     stdout = begin_to_write(&output);
     stderr = begin_to_write(&error);
-    const bool good = find_code(&input) && rewrite(&input);
+    const bool good = fill_code(&input) && rewrite(&input);
 
     stdout = out;
     stderr = errors;

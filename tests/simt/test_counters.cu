@@ -335,7 +335,7 @@ static void expect_branch(const struct simt_divergent_branch *branches, int coun
         if (!lines_known(found, __FILE__))
             skip();
         if (strcmp(found, place) == 0) {
-            assert_int_equal(branches[i].count, 1);
+            assert_int_equal(branches[i].num_divergences, 1);
             return;
         }
     }
