@@ -39,7 +39,7 @@ static bool some(const int64_t *corners)
 
 /** Makes the design for an implementation that supports the problems that `supports` accepts. */
 static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool stop_after_corners,
-                 struct covering *covering, struct problems *problems)
+                 struct covering_design *covering, struct problems *problems)
 {
     problems->count = 0;
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
@@ -70,7 +70,7 @@ static int with_pair(const struct problems *problems, int d, int64_t corner, int
 
 static void every_pair_is_in_a_problem(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
@@ -91,7 +91,7 @@ static void every_pair_is_in_a_problem(void **state)
 
 static void pairs_without_support_are_counted(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
@@ -105,7 +105,7 @@ static void pairs_without_support_are_counted(void **state)
 
 static void every_corner_alone_needs_few_problems(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
@@ -116,7 +116,7 @@ static void every_corner_alone_needs_few_problems(void **state)
 
 static void the_seed_decides(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems, same, other;
 
     (void)state;

@@ -403,8 +403,8 @@ static void try_regions(const uint8_t *bytes, size_t size)
     if (second)
         *second = '\0';
 
-    const struct text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
-    const struct text answers = {
+    const struct named_text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
+    const struct named_text answers = {
         .path = "a.txt", .text = second ? second + 1 : "", .size = second ? strlen(second + 1) : 0};
 
     if (!regions_find(&exercise, &regions, &error)) {

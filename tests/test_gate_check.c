@@ -692,7 +692,7 @@ static void uniform_logits_have_choices_below_0(void **state)
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
     static const struct gate_implementation any = {.name = "any", .supports_shared_experts = true};
-    static struct covering covering;
+    static struct covering_design covering;
     struct gate_options options;
     int found[GATE_SCORE_NONE + 1] = {0};
 

@@ -49,13 +49,13 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     return stage_begin(layer, "align", error) &&
            launched(num_tokens > 0 ? align_launch(&align, &lists, stream) : cudaSuccess, error) &&
-           stage_end(layer, (struct stage){.performed_by = "10_align_parallel_fill"}, error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = "10_align_parallel_fill"}, error) &&
            stage_begin(layer, "experts", error) &&
            launched(num_tokens > 0 ? layer->experts.launch(&problem, &buffers, stream) : cudaSuccess, error) &&
-           stage_end(layer, (struct stage){.performed_by = layer->experts.name}, error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = layer->experts.name}, error) &&
            stage_begin(layer, "sum", error) &&
            launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
-           stage_end(layer, (struct stage){.performed_by = "parallel.cu"}, error);
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
 // [compute]
 
@@ -112,7 +112,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
            stage_begin(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
                     error) &&
-           stage_end(layer, (struct stage){.performed_by = "parallel.cu"}, error);
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
 // [run_broadcast]
 
@@ -182,10 +182,11 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
 }
 
 /** Returns the traffic of an all-to-all. As in nccl-tests, a rank's bytes include those it sends to itself. */
-static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
+static struct layer_stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back,
+                                    size_t row)
 {
     const int64_t own = layer->lists->num_sent_to[layer->split->rank], most = sent > received ? sent : received;
-    struct stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
+    struct layer_stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
 
     stage.received_bytes = (double)((back ? sent : received) - own) * row;
     return stage;
@@ -236,7 +237,7 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), split->num_ranks, own,
                                     data(layer, OWN_RESULT), layer->ranks->stream),
                     error) &&
-           stage_end(layer, (struct stage){.performed_by = "parallel.cu"}, error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error) &&
            stage_begin(layer, "gather TP", error) && gather_shares(layer, row, error) &&
            stage_end(layer, stage_of_collective("all-gather", &layer->tp_group, dp_rows, (double)own * row), error);
 }

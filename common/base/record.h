@@ -23,7 +23,7 @@ enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << R
 
 /** A record of named fields, or a list of records without names. A zero-initialised record is empty. */
 struct record {
-    struct field *first_field, *last_field;
+    struct record_field *first_field, *last_field;
     bool incomplete; /**< a field could not be allocated */
 };
 

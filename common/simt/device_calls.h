@@ -99,15 +99,15 @@ void simt_fault_host_constant(void);
  * The rewriter's other marks call these functions: at the start of a basic block of the source; where lanes that
  * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.
  */
-void simt_basic_block(unsigned number);
-void simt_lanes_join(unsigned number);
-uint64_t simt_call_begins(unsigned number);
+void simt_basic_block(unsigned mark_number);
+void simt_lanes_join(unsigned mark_number);
+uint64_t simt_call_begins(unsigned mark_number);
 void simt_call_ends(uint64_t saved_key);
 
 /* `call` distinguishes the calls on one line of the source. */
 void simt_syncthreads(unsigned call);
 /* __barrier_sync: waits at the barrier with this number, for all threads of the block. */
-void simt_barrier_sync(unsigned number, unsigned call);
+void simt_barrier_sync(unsigned barrier_number, unsigned call);
 int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);

@@ -372,14 +372,14 @@ SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
 #define SIMT_HOST simt_fault_host_function(__func__)
 
-SIMT_CONSTEXPR void simt_side(unsigned number)
+SIMT_CONSTEXPR void simt_side(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_basic_block(number);
+        simt_basic_block(mark_number);
 }
-SIMT_CONSTEXPR bool simt_operand(unsigned number)
+SIMT_CONSTEXPR bool simt_operand(unsigned mark_number)
 {
-    simt_side(number);
+    simt_side(mark_number);
     return true;
 }
 /*
@@ -389,10 +389,10 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
  */
 struct simt_join {
 };
-SIMT_CONSTEXPR simt_join simt_join_at(unsigned number)
+SIMT_CONSTEXPR simt_join simt_join_at(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_lanes_join(number);
+        simt_lanes_join(mark_number);
     return {};
 }
 template <class T>

@@ -13,7 +13,7 @@ extern "C" {
  * the launch; if it is NULL, the name in the program's symbols is used. The next cudaGetLastError() returns the error
  * if the launch fails.
  */
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
+cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *config,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
 /** Checks a pointer that the next launch passes as a parameter (see simt_launch_kernel()). */
 void simt_check_pointer_parameter(const void *pointer);
@@ -168,10 +168,10 @@ struct simt_call {
             kernel(simt_parameter_object<Parameters>(unpacked)...);
     }
     template <class First, class... Rest, class... Unpacked>
-    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &left,
+    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &remaining,
                                      const Unpacked &...unpacked)
     {
-        unpack(kernel, left.rest, unpacked..., left.first);
+        unpack(kernel, remaining.rest, unpacked..., remaining.first);
     }
     SIMT_UNTRACED static void as_thread(const void *arguments)
     {
@@ -184,7 +184,7 @@ struct simt_call {
 /** The configuration of a launch, as in <<<...>>>, and the kernel's name. */
 struct simt_configuration {
     const char *name;
-    cudaLaunchConfig_t how;
+    cudaLaunchConfig_t config;
 
     template <class... Parameters>
     __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...),
@@ -193,7 +193,7 @@ struct simt_configuration {
         const simt_call<void (*)(Parameters...), Parameters...> call = {
             kernel, simt_parameter_packer<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &how, call.as_thread, &call, sizeof call,
+        return simt_launch_kernel((const void *)kernel, name, &config, call.as_thread, &call, sizeof call,
                                   simt_parameter_bytes<Parameters...>());
     }
 };
@@ -205,8 +205,8 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(con
 {
     const simt_call<Call, Given...> all = {call, simt_parameter_packer<Given...>::pack(given...)};
 
-    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.how, all.as_thread, &all,
-                              sizeof all, simt_parameter_bytes<Given...>());
+    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.config, all.as_thread,
+                              &all, sizeof all, simt_parameter_bytes<Given...>());
 }
 
 /** Launches a single kernel. If it has default arguments and some are used, each thread calls it by its name. */
@@ -310,7 +310,7 @@ static inline void simt_fill_parameters(simt_parameters<First, Rest...> *paramet
 }
 
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *config,
                                                                                void (*kernel)(Parameters...),
                                                                                void **addresses)
 {
@@ -318,7 +318,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
 
     call.kernel = kernel;
     simt_fill_parameters(&call.parameters, addresses, 0);
-    return simt_launch_kernel((const void *)kernel, NULL, how, call.as_thread, &call, sizeof call,
+    return simt_launch_kernel((const void *)kernel, NULL, config, call.as_thread, &call, sizeof call,
                               simt_parameter_bytes<Parameters...>());
 }
 
@@ -332,9 +332,9 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (
                                                                           size_t dynamic_shared = 0,
                                                                           cudaStream_t stream = 0)
 {
-    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, NULL, 0};
+    const cudaLaunchConfig_t config = {grid, block, dynamic_shared, stream, NULL, 0};
 
-    return simt_launch_addresses(&how, kernel, arguments);
+    return simt_launch_addresses(&config, kernel, arguments);
 }
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...),
@@ -344,23 +344,23 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKe
                                                                                      cudaStream_t stream = 0)
 {
     cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
-    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, &cooperative, 1};
+    const cudaLaunchConfig_t config = {grid, block, dynamic_shared, stream, &cooperative, 1};
 
-    return simt_launch_addresses(&how, kernel, arguments);
+    return simt_launch_addresses(&config, kernel, arguments);
 }
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                                                              void (*kernel)(Parameters...),
                                                                              void **arguments)
 {
-    return simt_launch_addresses(how, kernel, arguments);
+    return simt_launch_addresses(config, kernel, arguments);
 }
 template <class... Parameters, class... Given>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                                                             void (*kernel)(Parameters...),
                                                                             Given &&...arguments)
 {
-    const simt_configuration configuration = {NULL, *how};
+    const simt_configuration configuration = {NULL, *config};
 
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
@@ -371,7 +371,7 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 
                                             size_t dynamic_shared = 0, cudaStream_t stream = 0);
 SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
-SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments);
+SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments);
 
 /* --- other functions whose argument is a kernel or a variable, of any type ---------------------------------------- */
 

@@ -170,7 +170,7 @@ static bool make_folder(struct built_answer *built, struct error *error)
  * Writes a #line directive with the text's path, then the text. Returns the written text, which the caller frees, or
  * NULL.
  */
-static char *write_source(const struct text *text, const char *path, struct error *error)
+static char *write_source(const struct named_text *text, const char *path, struct error *error)
 {
     FILE *const file = fopen(path, "w");
     char *whole = NULL;

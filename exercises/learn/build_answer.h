@@ -34,10 +34,10 @@ struct built_answer {
 
 /** An answer to build. */
 struct answer {
-    const char *exercise; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
-    struct text text;     /**< the file with its regions filled in; text.path is the file's name in messages */
-    bool for_gpu;         /**< compile with nvcc, for a GPU */
-    bool colour_messages; /**< colour the compiler's messages */
+    const char *exercise;   /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
+    struct named_text text; /**< the file with its regions filled in; text.path is the file's name in messages */
+    bool for_gpu;           /**< compile with nvcc, for a GPU */
+    bool colour_messages;   /**< colour the compiler's messages */
 };
 
 /**

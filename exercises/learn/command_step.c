@@ -64,7 +64,7 @@ static void open_page(char *page)
 int command_step(struct learn *learn, const struct command_arguments *words)
 {
     char folder[LEARN_PATH_SIZE], trace[2 * LEARN_PATH_SIZE], page[2 * LEARN_PATH_SIZE];
-    struct grading grading = {.trace_path = trace};
+    struct grading_options grading = {.trace_path = trace};
     struct error error = {0};
     const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
     int code;

@@ -98,7 +98,8 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
     const bool had_passed = before && before->passed;
 
     fputc('\n', learn->terminal.stream);
-    if (grade_file(learn, exercise, &(struct grading){.is_watching = true, .show_output = show_output}) != LEARN_PASSED)
+    if (grade_file(learn, exercise, &(struct grading_options){.is_watching = true, .show_output = show_output}) !=
+        LEARN_PASSED)
         return exercise;
     if (!had_passed)
         move_on(learn);
@@ -145,7 +146,7 @@ static char read_key(void)
 }
 
 /** Waits for saved files or, unless *key is 0, for a key, which it stores in *key. */
-static enum watch_result wait_for(struct learn *learn, struct watch *watch, struct saved *saved, char *key,
+static enum watch_result wait_for(struct learn *learn, struct folder_watch *watch, struct saved *saved, char *key,
                                   struct error *error)
 {
     const bool keys = *key && terminal_begin_keys(&learn->terminal);
@@ -171,7 +172,7 @@ static void show_keys(const struct learn *learn)
 /* --- watching ----------------------------------------------------------------------------------------------------- */
 
 /** Grades all saved files, then waits for more or for a key, until the learner quits. */
-static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
+static int watch_files(struct learn *learn, struct folder_watch *watch, struct saved *saved)
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
@@ -216,7 +217,7 @@ int command_watch(struct learn *learn, const struct command_arguments *words)
     struct error error = {0};
     struct saved saved = {{false}};
     const struct exercise *current = NULL;
-    struct watch watch;
+    struct folder_watch watch;
     int code;
 
     (void)words;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /** The options for grading a file. */
-struct grading {
+struct grading_options {
     bool has_seed; /**< a seed was given; otherwise, a fresh one is used */
     uint64_t seed;
     bool on_gpu;
@@ -21,12 +21,12 @@ struct grading {
  * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
  * an exit code. If Ctrl-C ended the run early, nothing is recorded or shown.
  */
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading);
+int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading);
 
 /** The words after the command's name. */
 struct command_arguments {
     const char *exercise_name; /**< an exercise's name or a part of it, or NULL */
-    struct grading grading;
+    struct grading_options grading;
 };
 
 /**

@@ -18,7 +18,7 @@
 /** The inputs and the results of a grading. */
 struct attempt {
     const struct exercise *exercise;
-    const struct grading *grading;
+    const struct grading_options *grading;
     uint64_t seed;
     char path[LEARN_PATH_SIZE]; /**< path of the learner's file, relative to the root */
     char *original;             /**< text of exercise.cu */
@@ -29,9 +29,9 @@ struct attempt {
     double seconds;
 };
 
-static struct text text_of(const char *path, const char *text)
+static struct named_text text_of(const char *path, const char *text)
 {
-    return (struct text){.path = path, .text = text, .size = strlen(text)};
+    return (struct named_text){.path = path, .text = text, .size = strlen(text)};
 }
 
 /**
@@ -46,8 +46,8 @@ static bool read_learners(struct attempt *attempt, struct error *error)
     if (!learner_file_read(attempt->path, &attempt->text, error))
         return false;
 
-    const struct text original = text_of(original_path, attempt->original);
-    const struct text learners = text_of(attempt->path, attempt->text);
+    const struct named_text original = text_of(original_path, attempt->original);
+    const struct named_text learners = text_of(attempt->path, attempt->text);
 
     return regions_same_outside(&original, &learners, error);
 }
@@ -204,7 +204,7 @@ static void free_attempt(struct attempt *attempt)
     free(attempt->text);
 }
 
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading)
+int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading)
 {
     struct attempt attempt = {.exercise = exercise, .grading = grading};
     struct error error = {0};

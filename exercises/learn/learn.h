@@ -18,7 +18,7 @@ enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appende
 
 struct learn {
     const char *command; /**< this program's argv[0] */
-    struct course course;
+    struct course_paths course;
     struct terminal terminal;
     struct progress progress;
     int lock_descriptor; /**< -1 unless this process holds the record's lock */

@@ -85,7 +85,7 @@ static bool is_untouched(const struct exercise *exercise)
 }
 
 /** Returns the exercise's state in words, and stores the style in which to print it. */
-static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum style *style)
+static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum terminal_style *style)
 {
     const struct progress_entry entry = entry_of(learn, exercise);
 
@@ -122,7 +122,7 @@ void show_list(const struct learn *learn)
                    "state", "hints seen");
     for (size_t i = 0; i < num_exercises; i++) {
         const struct exercise *const exercise = &exercise_list[i];
-        enum style style;
+        enum terminal_style style;
         const char *const state = state_of(learn, exercise, &style);
 
         terminal_print(&learn->terminal, exercise == current ? STYLE_STRONG : STYLE_PLAIN, "%c %-*s",
@@ -238,7 +238,8 @@ static size_t first_lines(const char *text, size_t size)
 }
 
 /** Shows a line of a compiler's message, with a path that leads from the learner's directory to the file. */
-static void show_message(const struct learn *learn, enum style style, int indent, const char *message, size_t size)
+static void show_message(const struct learn *learn, enum terminal_style style, int indent, const char *message,
+                         size_t size)
 {
     const bool in_repository = strncmp(message, "exercises/", strlen("exercises/")) == 0;
     char line[LINE_SIZE];

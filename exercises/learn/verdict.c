@@ -110,7 +110,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->planned, cases and measures. Ignores a last line without a line break. */
+/** Reads the lines into verdict->num_planned, cases and measures. Ignores a last line without a line break. */
 static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);

@@ -13,7 +13,7 @@
 /* An editor's events for one save are a few milliseconds apart; MAX_QUIET_MS limits the wait if they continue. */
 enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
-bool watch_open(struct watch *watch, const char *folder, struct error *error)
+bool watch_open(struct folder_watch *watch, const char *folder, struct error *error)
 {
     watch->descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch->descriptor >= 0 &&
@@ -37,7 +37,7 @@ static const char *name_of(const struct inotify_event *event)
 }
 
 /** Reads pending events. Returns the number of saves among them, or -1 with a reason. */
-static int read_events(struct watch *watch, void (*saved)(void *context, const char *name), void *context,
+static int read_events(struct folder_watch *watch, void (*saved)(void *context, const char *name), void *context,
                        struct error *error)
 {
     alignas(struct inotify_event) char events[4096];
@@ -62,7 +62,7 @@ static int read_events(struct watch *watch, void (*saved)(void *context, const c
     return saves;
 }
 
-enum watch_result watch_wait(struct watch *watch, int stop_descriptor, int keys_descriptor,
+enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
                              void (*on_save)(void *context, const char *name), void *context, struct error *error)
 {
     struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN},
@@ -96,7 +96,7 @@ enum watch_result watch_wait(struct watch *watch, int stop_descriptor, int keys_
     }
 }
 
-void watch_close(struct watch *watch)
+void watch_close(struct folder_watch *watch)
 {
     if (watch->descriptor >= 0)
         close(watch->descriptor);

@@ -58,13 +58,13 @@ void align_options_command(const struct align_options *options, struct program *
 
 /** Starts the covering design of --check-all for an implementation. */
 void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering *covering);
+                          struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
-                          struct align_options *options);
+bool align_problem_to_try(struct covering_design *covering, const struct align_implementation *implementation,
+                          uint64_t seed, struct align_options *options);
 
 #endif

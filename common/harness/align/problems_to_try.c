@@ -37,14 +37,14 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 
 /** Adds `last` and last + 1 as corners; each corner above `most` is isolated. */
-static void add_both_sides(struct covering *covering, int dimension, int64_t last, int64_t most)
+static void add_both_sides(struct covering_design *covering, int dimension, int64_t last, int64_t most)
 {
     covering_add_corner(covering, dimension, last, last > most);
     covering_add_corner(covering, dimension, last + 1, last + 1 > most);
 }
 
 void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering *covering)
+                          struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < ALIGN_MAX_KERNEL_SWITCHES && implementation->kernel_switch_ids[i] > 0; i++)
@@ -54,7 +54,7 @@ void align_covering_start(const struct align_implementation *implementation, uin
 }
 
 /** Sets the options to the proposed problem. */
-static void set_options(const struct covering *covering, uint64_t seed, struct align_options *options)
+static void set_options(const struct covering_design *covering, uint64_t seed, struct align_options *options)
 {
     *options = align_options_default();
     options->topk = (int)covering_proposed_corner(covering, TOPK);
@@ -75,7 +75,7 @@ static void set_options(const struct covering *covering, uint64_t seed, struct a
 }
 
 /** Checks that the problem is valid, supported and not too large. */
-static bool is_worth_trying(const struct covering *covering, const struct align_implementation *implementation,
+static bool is_worth_trying(const struct covering_design *covering, const struct align_implementation *implementation,
                             const struct align_options *options)
 {
     struct align_problem problem = options->problem;
@@ -88,8 +88,8 @@ static bool is_worth_trying(const struct covering *covering, const struct align_
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
 
-bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
-                          struct align_options *options)
+bool align_problem_to_try(struct covering_design *covering, const struct align_implementation *implementation,
+                          uint64_t seed, struct align_options *options)
 {
     while (covering_propose(covering)) {
         set_options(covering, seed, options);

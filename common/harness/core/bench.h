@@ -42,10 +42,10 @@ struct benchmark {
 bool bench_next_size(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`. For
- * `rotated`, the launches rotate among enough copies of the largest input to exceed every cache. `rotated` is not
- * measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if out of
- * memory.
+ * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `previous`. For
+ * `current_rotated_inputs`, the launches rotate among enough copies of the largest input to exceed every cache.
+ * `current_rotated_inputs` is not measured if L2 is flushed, if a single copy exceeds the caches, if too many copies
+ * would be needed, or if out of memory.
  */
 void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                           struct error *error);

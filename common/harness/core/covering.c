@@ -9,7 +9,7 @@
  */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
-void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
+void covering_start(struct covering_design *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool stop_after_corners)
 {
     memset(covering, 0, sizeof *covering);
@@ -18,14 +18,15 @@ void covering_start(struct covering *covering, const struct covering_dimension *
     covering_add_dimensions(covering, dimensions, num_dimensions);
 }
 
-void covering_add_dimensions(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions)
+void covering_add_dimensions(struct covering_design *covering, const struct covering_dimension *dimensions,
+                             int num_dimensions)
 {
     assert(covering->num_dimensions + num_dimensions <= MAX_DIMENSIONS);
     memcpy(&covering->dimensions[covering->num_dimensions], dimensions, (size_t)num_dimensions * sizeof *dimensions);
     covering->num_dimensions += num_dimensions;
 }
 
-void covering_add_corner(struct covering *covering, int dimension, int64_t corner, bool isolated)
+void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated)
 {
     struct covering_dimension *const to = &covering->dimensions[dimension];
     const int at = to->num_corners - (isolated ? 0 : to->num_isolated);
@@ -42,13 +43,13 @@ void covering_add_corner(struct covering *covering, int dimension, int64_t corne
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-static int all_corners(const struct covering *covering)
+static int all_corners(const struct covering_design *covering)
 {
     return covering->first_corners[covering->num_dimensions];
 }
 
 /** Returns the dimension of a corner. */
-static int dimension_of(const struct covering *covering, int corner)
+static int dimension_of(const struct covering_design *covering, int corner)
 {
     int d = 0;
 
@@ -57,7 +58,7 @@ static int dimension_of(const struct covering *covering, int corner)
     return d;
 }
 
-static bool is_alone(const struct covering *covering, int corner)
+static bool is_alone(const struct covering_design *covering, int corner)
 {
     const int d = dimension_of(covering, corner);
 
@@ -65,7 +66,7 @@ static bool is_alone(const struct covering *covering, int corner)
 }
 
 /** Numbers the corners and marks the pairs that need not be covered. */
-static void number_corners(struct covering *covering)
+static void number_corners(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         covering->first_corners[d + 1] = covering->first_corners[d] + covering->dimensions[d].num_corners;
@@ -77,14 +78,14 @@ static void number_corners(struct covering *covering)
                 covering->state[a][b] = NOT_NEEDED;
 }
 
-static void set_state(struct covering *covering, int a, int b, enum coverage state)
+static void set_state(struct covering_design *covering, int a, int b, enum coverage state)
 {
     if (covering->state[a][b] == NOT_COVERED || state == COVERED)
         covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
 }
 
 /** Returns the two corners of the target pair, or the same corner twice if the target is a single corner. */
-static void target_corners(const struct covering *covering, int *a, int *b)
+static void target_corners(const struct covering_design *covering, int *a, int *b)
 {
     const int all = all_corners(covering), pair = covering->target - all;
 
@@ -93,7 +94,7 @@ static void target_corners(const struct covering *covering, int *a, int *b)
 }
 
 /** Moves the target to the next pair that is not covered. Returns false if no such pair is left. */
-static bool find_target(struct covering *covering)
+static bool find_target(struct covering_design *covering)
 {
     const int all = all_corners(covering), end = covering->stop_after_corners ? all : all + all * all;
 
@@ -117,7 +118,7 @@ static bool find_target(struct covering *covering)
  * Returns the gain of adding a corner to the problem: the number of uncovered pairs that it completes, plus
  * WEIGHT_OF_CORNER if the corner itself is uncovered.
  */
-static int gain_of(const struct covering *covering, int corner)
+static int gain_of(const struct covering_design *covering, int corner)
 {
     int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
 
@@ -128,7 +129,7 @@ static int gain_of(const struct covering *covering, int corner)
 }
 
 /** Returns the corner of a dimension with the largest gain; ties are broken at random. */
-static int best_corner(struct covering *covering, int d)
+static int best_corner(struct covering_design *covering, int d)
 {
     const int first = covering->first_corners[d],
               count = covering->dimensions[d].num_corners - covering->dimensions[d].num_isolated;
@@ -148,7 +149,7 @@ static int best_corner(struct covering *covering, int d)
 }
 
 /** Returns a random corner of a dimension, excluding isolated corners. */
-static int any_corner(struct covering *covering, int d)
+static int any_corner(struct covering_design *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
 
@@ -162,7 +163,7 @@ static int any_corner(struct covering *covering, int d)
  * random corners. If the target is an isolated corner, the first try uses only usual corners, and later tries use more
  * and more random corners.
  */
-static void complete_row(struct covering *covering, bool alone)
+static void complete_row(struct covering_design *covering, bool alone)
 {
     const int begin = (int)random_below(&covering->random, (uint32_t)covering->num_dimensions);
     const uint32_t tries = (uint32_t)covering->num_proposals % TRIES_OF_PAIR;
@@ -183,7 +184,7 @@ static void complete_row(struct covering *covering, bool alone)
     }
 }
 
-bool covering_propose(struct covering *covering)
+bool covering_propose(struct covering_design *covering)
 {
     int a, b;
 
@@ -201,13 +202,13 @@ bool covering_propose(struct covering *covering)
     return true;
 }
 
-int64_t covering_proposed_corner(const struct covering *covering, int dimension)
+int64_t covering_proposed_corner(const struct covering_design *covering, int dimension)
 {
     return covering->dimensions[dimension]
         .corners[covering->proposed_corners[dimension] - covering->first_corners[dimension]];
 }
 
-bool covering_has_isolated_corner(const struct covering *covering)
+bool covering_has_isolated_corner(const struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         if (is_alone(covering, covering->proposed_corners[d]))
@@ -215,7 +216,7 @@ bool covering_has_isolated_corner(const struct covering *covering)
     return false;
 }
 
-void covering_accept(struct covering *covering)
+void covering_accept(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         for (int other = 0; other < covering->num_dimensions; other++)
@@ -224,7 +225,7 @@ void covering_accept(struct covering *covering)
     covering->num_accepted++;
 }
 
-int covering_num_corners(const struct covering *covering, enum coverage state)
+int covering_num_corners(const struct covering_design *covering, enum coverage state)
 {
     int count = 0;
 
@@ -233,7 +234,7 @@ int covering_num_corners(const struct covering *covering, enum coverage state)
     return count;
 }
 
-int covering_num_pairs(const struct covering *covering, enum coverage state)
+int covering_num_pairs(const struct covering_design *covering, enum coverage state)
 {
     int count = 0;
 

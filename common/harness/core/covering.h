@@ -34,7 +34,7 @@ struct covering_dimension {
 enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
 
 /** A covering design under construction. */
-struct covering {
+struct covering_design {
     struct covering_dimension dimensions[MAX_DIMENSIONS];
     int num_dimensions;
     bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
@@ -50,37 +50,37 @@ struct covering {
 /**
  * Copies the dimensions. Corners can be added with covering_add_corner() until the first call of covering_propose().
  */
-void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
+void covering_start(struct covering_design *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool stop_after_corners);
 
 /** Adds dimensions after the existing ones. */
-void covering_add_dimensions(struct covering *covering, const struct covering_dimension *dimensions,
+void covering_add_dimensions(struct covering_design *covering, const struct covering_dimension *dimensions,
                              int num_dimensions);
 
 /**
  * Adds a corner to a dimension if it is new: as an isolated corner if `isolated` is set, else before the isolated
  * corners.
  */
-void covering_add_corner(struct covering *covering, int dimension, int64_t corner, bool isolated);
+void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated);
 
 /**
  * Proposes the next problem, which the caller may accept with covering_accept(). If the caller does not accept it,
  * covering_propose() proposes other problems with the same pair, up to a limit, after which the pair counts as
  * unsupported. Returns false when the design is complete.
  */
-bool covering_propose(struct covering *covering);
+bool covering_propose(struct covering_design *covering);
 
 /** Returns the proposed problem's corner in a dimension. */
-int64_t covering_proposed_corner(const struct covering *covering, int dimension);
+int64_t covering_proposed_corner(const struct covering_design *covering, int dimension);
 
 /** Returns whether the proposed problem contains an isolated corner. */
-bool covering_has_isolated_corner(const struct covering *covering);
+bool covering_has_isolated_corner(const struct covering_design *covering);
 
 /** Accepts the proposed problem and marks its pairs as covered. */
-void covering_accept(struct covering *covering);
+void covering_accept(struct covering_design *covering);
 
 /** Returns the number of corners, or of pairs of corners of two dimensions, that are in this state. */
-int covering_num_corners(const struct covering *covering, enum coverage state);
-int covering_num_pairs(const struct covering *covering, enum coverage state);
+int covering_num_corners(const struct covering_design *covering, enum coverage state);
+int covering_num_pairs(const struct covering_design *covering, enum coverage state);
 
 #endif

@@ -367,7 +367,7 @@ void report_add_provenance(const struct program *program, struct record *report)
     record_add_number(report, IN_JSON, "seed", "%" PRIu64, program->requested_options.seed);
 }
 
-/** Begins the report of a benchmark; program->problem describes the last row's problem. */
+/** Begins the report of a benchmark; program->problem_text describes the last row's problem. */
 static void report_bench(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
@@ -513,7 +513,7 @@ int program_print_error(const struct program *program)
 /** Prints the numbers of problems, pairs and kernels that --check-all has verified. */
 static void print_coverage(const struct program *program)
 {
-    const struct covering *const covering = &program->covering;
+    const struct covering_design *const covering = &program->covering;
     const int corners = covering_num_corners(covering, COVERED), pairs = covering_num_pairs(covering, COVERED);
     const int other_corners = covering_num_corners(covering, NOT_SUPPORTED);
     const int other_pairs = program->requested_options.check_only_corners ? 0

@@ -77,9 +77,9 @@ struct program {
     struct program_options requested_options; /**< the options as given on the command line */
     struct backend_info backend;
     struct error error;
-    bool has_begun_run;       /**< whether the first run has begun */
-    struct covering covering; /**< with --check-all: the covering design of the problems */
-    int num_verified;         /**< number of these problems that have been verified */
+    bool has_begun_run;              /**< whether the first run has begun */
+    struct covering_design covering; /**< with --check-all: the covering design of the problems */
+    int num_verified;                /**< number of these problems that have been verified */
     /** With --check-all: the number of problems that launched each kernel; empty on a GPU, which reports no names. */
     struct {
         char name[KERNEL_NAME_SIZE];

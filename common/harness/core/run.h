@@ -29,9 +29,9 @@ struct checked_launch {
 };
 
 /**
- * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure,
- * returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out
- * of memory, or the device cannot run the kernel).
+ * Launches once, after `num_earlier_launches` launches, copies the last answer to host memory and verifies it. On
+ * failure, returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or
+ * RUN_NO_DEVICE (out of memory, or the device cannot run the kernel).
  */
 bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
 

@@ -45,14 +45,14 @@ void gate_options_command(const struct gate_options *options, struct program *pr
  * tokens.
  */
 void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering *covering);
+                         bool stop_after_corners, struct covering_design *covering);
 
 /** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 
 /** Sets the options to the proposed problem. Returns false if the problem is invalid, too large, or a duplicate. */
-bool gate_options_set_proposed(const struct covering *covering,
+bool gate_options_set_proposed(const struct covering_design *covering,
                                const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
                                struct gate_options *options);
 
@@ -60,7 +60,7 @@ bool gate_options_set_proposed(const struct covering *covering,
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
-                         struct gate_options *options);
+bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
+                         uint64_t seed, struct gate_options *options);
 
 #endif

@@ -63,7 +63,7 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
 void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering *covering)
+                         bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && kernel_switch_tokens[i] > 0; i++) {
@@ -76,7 +76,7 @@ void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWIT
  * Returns the largest number of logits that the problem may have. The limit is higher at a number of tokens where the
  * implementation switches kernels, but 0 there if the shape is not one of the routers.
  */
-static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_MAX_KERNEL_SWITCHES])
+static int64_t most_logits(const struct covering_design *covering, const int64_t last_tokens[GATE_MAX_KERNEL_SWITCHES])
 {
     const int64_t num_tokens = covering_proposed_corner(covering, TOKENS);
     const bool is_router = covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS;
@@ -90,7 +90,7 @@ static int64_t most_logits(const struct covering *covering, const int64_t last_t
 }
 
 /** Sets the problem's shape, except the number of tokens. */
-static void set_shape(const struct covering *covering, struct gate_problem *problem)
+static void set_shape(const struct covering_design *covering, struct gate_problem *problem)
 {
     *problem = shapes[covering_proposed_corner(covering, SHAPE)];
     problem->dtype = (enum dtype)covering_proposed_corner(covering, DTYPE);
@@ -111,7 +111,7 @@ static void set_sizes(struct gate_options *options)
     problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
 }
 
-bool gate_options_set_proposed(const struct covering *covering,
+bool gate_options_set_proposed(const struct covering_design *covering,
                                const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
                                struct gate_options *options)
 {
@@ -135,8 +135,8 @@ bool gate_options_set_proposed(const struct covering *covering,
            !(options->bias_dtype_same && problem->dtype == DTYPE_F32);
 }
 
-bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
-                         struct gate_options *options)
+bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
+                         uint64_t seed, struct gate_options *options)
 {
     while (covering_propose(covering))
         if (gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, options) &&

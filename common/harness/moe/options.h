@@ -78,13 +78,13 @@ void moe_report_problem(const struct moe_options *options, const struct moe_prob
 
 /** Starts the covering design of --check-all for an implementation. */
 void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering *covering);
+                        struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
-                        struct moe_options *options);
+bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
+                        uint64_t seed, struct moe_options *options);
 
 #endif

@@ -69,7 +69,7 @@ enum {
 };
 
 void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering *covering)
+                        struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < MOE_MAX_KERNEL_SWITCHES && implementation->kernel_switch_tokens[i] > 0; i++)
@@ -79,7 +79,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
 }
 
 /** Sets the options to those of the proposed problem. */
-static void set_options(const struct covering *covering, uint64_t seed, struct moe_options *options)
+static void set_options(const struct covering_design *covering, uint64_t seed, struct moe_options *options)
 {
     struct moe_problem *const problem = &options->problem;
 
@@ -104,7 +104,7 @@ static void set_options(const struct covering *covering, uint64_t seed, struct m
 }
 
 /** Checks that a problem, including its blocks of rows, is not too large. */
-static bool is_small(const struct covering *covering, const struct moe_problem *problem)
+static bool is_small(const struct covering_design *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
     const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
@@ -121,7 +121,7 @@ static bool is_small(const struct covering *covering, const struct moe_problem *
 }
 
 /** Checks that the problem is valid, supported and not too large. */
-static bool is_worth_trying(const struct covering *covering, const struct moe_implementation *implementation,
+static bool is_worth_trying(const struct covering_design *covering, const struct moe_implementation *implementation,
                             const struct moe_options *options)
 {
     struct moe_problem problem = options->problem;
@@ -134,8 +134,8 @@ static bool is_worth_trying(const struct covering *covering, const struct moe_im
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 
-bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
-                        struct moe_options *options)
+bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
+                        uint64_t seed, struct moe_options *options)
 {
     while (covering_propose(covering)) {
         set_options(covering, seed, options);

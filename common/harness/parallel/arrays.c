@@ -90,8 +90,8 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor for this rank's slice of the local experts' weights: `row` out of every `pitch` elements of the
- * complete array. If the complete array is generated, the slice is generated as well, on the device.
+ * Returns the tensor for this rank's slice of the local experts' weights: `part_row` out of every `part_pitch` elements
+ * of the complete array. If the complete array is generated, the slice is generated as well, on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)

@@ -43,9 +43,9 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     return status == cudaSuccess || error_set_cuda(error, name, status);
 }
 
-bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error)
+bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error)
 {
-    struct stage *const kept = &layer->stages[layer->num_stages++];
+    struct layer_stage *const kept = &layer->stages[layer->num_stages++];
     cudaError_t status = layer->has_times ? cudaEventRecord(layer->end_event, layer->ranks->stream) : cudaSuccess;
     float ms = 0.0f;
 
@@ -60,19 +60,19 @@ bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *e
     return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
-struct stage stage_of_collective(const char *performed_by, const struct group *group, double array_bytes,
-                                 double own_bytes)
+struct layer_stage stage_of_collective(const char *performed_by, const struct rank_group *group, double array_bytes,
+                                       double own_bytes)
 {
-    return (struct stage){.performed_by = performed_by,
-                          .num_ranks = group->size,
-                          .array_bytes = array_bytes,
-                          .bus_factor = (double)(group->size - 1) / group->size,
-                          .received_bytes = array_bytes - own_bytes};
+    return (struct layer_stage){.performed_by = performed_by,
+                                .num_ranks = group->size,
+                                .array_bytes = array_bytes,
+                                .bus_factor = (double)(group->size - 1) / group->size,
+                                .received_bytes = array_bytes - own_bytes};
 }
 
-struct stage stage_of_all_reduce(const struct group *group, double array_bytes)
+struct layer_stage stage_of_all_reduce(const struct rank_group *group, double array_bytes)
 {
-    struct stage stage = stage_of_collective("all-reduce", group, array_bytes, array_bytes);
+    struct layer_stage stage = stage_of_collective("all-reduce", group, array_bytes, array_bytes);
 
     stage.bus_factor *= 2.0;
     stage.received_bytes = stage.bus_factor * array_bytes;
@@ -116,7 +116,7 @@ bool layer_sum_stages(struct parallel_layer *layer, struct error *error)
     if (!ALLOCATE_ARRAY(all, 3 * size, error))
         return false;
     for (int s = 0; good && s < layer->num_stages; s++) {
-        struct stage *const stage = &layer->stages[s];
+        struct layer_stage *const stage = &layer->stages[s];
         const double own[3] = {stage->us, stage->array_bytes, stage->received_bytes};
 
         good = group_all_gather_host(&layer->ranks->all, own, sizeof own, all, error);

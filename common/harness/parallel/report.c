@@ -35,7 +35,7 @@ static void number_or_nothing(struct record *row, int width, const char *name, b
     record_add_column(row, width, name, "%s", text);
 }
 
-static void report_stage(const struct stage *stage, bool has_times, struct record *list)
+static void report_stage(const struct layer_stage *stage, bool has_times, struct record *list)
 {
     struct record *const row = record_add_object(list, IN_TABLE | IN_JSON, NULL);
     const double algorithm = stage->us > 0.0 ? 1e-3 * stage->array_bytes / stage->us : 0.0;

@@ -10,13 +10,13 @@ static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_
 };
 
 void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                            struct covering *covering)
+                            struct covering_design *covering)
 {
     gate_covering_start(implementation->kernel_switch_tokens, seed, stop_after_corners, covering);
     covering_add_dimensions(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 
-bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
+bool routing_problem_to_try(struct covering_design *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options)
 {
     while (covering_propose(covering)) {

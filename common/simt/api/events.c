@@ -89,7 +89,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
     recorded->queried = false;
-    recorded->clock.count = 0;
+    recorded->clock.num_streams = 0;
     simt_stream_clock_join(&recorded->clock, simt_stream_publish(number));
     return cudaSuccess;
 }
@@ -186,7 +186,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
     if (!destroyed)
         return simt_reject_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
-    free(destroyed->clock.position);
+    free(destroyed->clock.positions);
     *destroyed = (struct event){.generation = destroyed->generation};
     return cudaSuccess;
 }

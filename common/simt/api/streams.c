@@ -43,15 +43,15 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     if (number == MAX_HANDLES)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     simt_prepare_several_streams();
-    struct stream *slot = &simt_streams[number];
+    struct stream_state *slot = &simt_streams[number];
 
-    free(slot->clock.position);
+    free(slot->clock.positions);
     free(slot->launches.launches);
-    *slot = (struct stream){.generation = slot->generation + 1,
-                            .is_alive = true,
-                            .is_blocking = flags != cudaStreamNonBlocking,
-                            .last_position = slot->last_position,
-                            .published_position = simt_latest_work};
+    *slot = (struct stream_state){.generation = slot->generation + 1,
+                                  .is_alive = true,
+                                  .is_blocking = flags != cudaStreamNonBlocking,
+                                  .last_position = slot->last_position,
+                                  .published_position = simt_latest_work};
     *stream = (cudaStream_t)simt_make_handle(number, slot->generation, HANDLE_STREAM);
     return cudaSuccess;
 }

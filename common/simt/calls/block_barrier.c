@@ -33,14 +33,15 @@ void simt_syncthreads(unsigned call)
     barrier_wait(0, call, SIMT_RETURN_ADDRESS());
 }
 
-void simt_barrier_sync(unsigned number, unsigned call)
+void simt_barrier_sync(unsigned barrier_number, unsigned call)
 {
     enum { MAX_HANDLES = 16 };
 
-    if (number >= MAX_HANDLES)
+    if (barrier_number >= MAX_HANDLES)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "no such barrier",
-                        "waits at barrier %u, but a block has only the barriers 0 to %d", number, MAX_HANDLES - 1);
-    barrier_wait(0, number == 0 ? call : NAMED_BARRIER + number, SIMT_RETURN_ADDRESS());
+                        "waits at barrier %u, but a block has only the barriers 0 to %d", barrier_number,
+                        MAX_HANDLES - 1);
+    barrier_wait(0, barrier_number == 0 ? call : NAMED_BARRIER + barrier_number, SIMT_RETURN_ADDRESS());
 }
 
 int simt_syncthreads_count(int predicate, unsigned call)

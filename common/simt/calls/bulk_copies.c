@@ -38,9 +38,9 @@ static uint32_t take_copy(void)
     return ++copy_count;
 }
 
-struct bulk_copy *simt_bulk_copy_at(uint32_t number)
+struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number)
 {
-    return &copies[number];
+    return &copies[copy_number];
 }
 
 static uint32_t drop(uint32_t number)
@@ -194,9 +194,9 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
     return number;
 }
 
-void simt_bulk_copy_begin(uint32_t number)
+void simt_bulk_copy_begin(uint32_t copy_number)
 {
-    struct bulk_copy *const copy = &copies[number];
+    struct bulk_copy *const copy = &copies[copy_number];
 
     copy->epoch = ++simt_order.epoch;
     if (!simt_proxy_record_epoch())
@@ -212,9 +212,9 @@ void simt_bulk_copy_begin(uint32_t number)
     simt_order.epoch++;
 }
 
-uint64_t simt_bulk_copy_source_offset(uint32_t number)
+uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena;
@@ -244,9 +244,9 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     }
 }
 
-uint32_t simt_bulk_copy_complete(uint32_t number)
+uint32_t simt_bulk_copy_complete(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
@@ -260,12 +260,12 @@ uint32_t simt_bulk_copy_complete(uint32_t number)
             memset(chunk.to, 0, CHUNK);
         }
     }
-    return drop(number);
+    return drop(copy_number);
 }
 
-uint32_t simt_bulk_copy_discard(uint32_t number)
+uint32_t simt_bulk_copy_discard(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
@@ -273,5 +273,5 @@ uint32_t simt_bulk_copy_discard(uint32_t number)
         for (unsigned word = 0; word < CHUNK_WORDS; word++)
             shadow_end_copy(shared_cell(copy, &chunk) + word);
     }
-    return drop(number);
+    return drop(copy_number);
 }

@@ -239,13 +239,13 @@ void simt_scope_ends(struct simt_scope *scope)
     lane->scope = scope->outer;
 }
 
-void simt_lanes_join(unsigned number)
+void simt_lanes_join(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
     arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 

@@ -763,26 +763,26 @@ void simt_fault_host_constant(void)
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
-void simt_basic_block(unsigned number)
+void simt_basic_block(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
     record(SIMT_RETURN_ADDRESS(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
-uint64_t simt_call_begins(unsigned number)
+uint64_t simt_call_begins(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return 0;
-    const uint64_t call_site = lane->key;
+    const uint64_t saved_key = lane->key;
 
-    lane->key = ((call_site & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_POSITION_SHIFT;
-    return call_site;
+    lane->key = ((saved_key & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    return saved_key;
 }
 
 void simt_call_ends(uint64_t saved_key)

@@ -90,7 +90,7 @@ static struct block *block_new(unsigned threads, bool first)
 static bool blocks_make(unsigned count, unsigned threads)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (live[i] && live[i]->stacks.count < threads) {
+        if (live[i] && live[i]->stacks.num_stacks < threads) {
             block_free(live[i]);
             live[i] = NULL;
         }
@@ -108,7 +108,7 @@ static void blocks_thin_out(void)
     size_t threads = 0;
 
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
-        threads += live[i] ? live[i]->stacks.count : 0;
+        threads += live[i] ? live[i]->stacks.num_stacks : 0;
         if (threads > KEPT_THREADS) {
             block_free(live[i]);
             live[i] = NULL;

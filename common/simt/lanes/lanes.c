@@ -15,7 +15,7 @@
 
 const struct observer *simt_observers[3];
 
-struct running simt_running;
+struct running_state simt_running;
 struct launch simt_current_launch;
 struct launch_progress simt_progress;
 
@@ -101,7 +101,7 @@ static void skip_common_lines(const char **a, const char **b)
     }
 }
 
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
                           const char *other_call)
 {
     char mine[STACK_TEXT_SIZE];
@@ -116,27 +116,27 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     if (strcmp(mine, theirs) == 0 && lane->wait_call == other->wait_call)
         return true;
     if (simt_call_is_after(lane->wait_site, other->wait_site)) /* some lanes may have skipped the earlier call */
-        return simt_check_same_call(other, lane, kind, other_call, call);
+        return simt_check_same_call(other, lane, fault_kind, other_call, call);
     simt_fault_dismiss_if_after(lane->wait_site);
     simt_fault_dismiss_if_after(other->wait_site);
     skip_common_lines(&here, &there);
     if (!*here && !*there && strcmp(call, other_call) != 0)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at the %s of this line while thread (%u,%u,%u) is at its %s: all must reach the same one",
                           call, other->index.x, other->index.y, other->index.z, other_call);
     else if (!*here && !*there)
         simt_fault_thread(
-            cudaErrorLaunchFailure, lane->index, lane->wait_site, kind,
+            cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
             "is at one %s of this line while thread (%u,%u,%u) is at another: all must reach the same one", call,
             other->index.x, other->index.y, other->index.z);
     else if (here == mine)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION
                           ": all must reach the same one",
                           call, other->index.x, other->index.y, other->index.z,
                           strcmp(call, other_call) == 0 ? "one" : other_call, other->wait_site);
     else
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,
                           (int)strcspn(here, " \n"), here, other->index.x, other->index.y, other->index.z,
                           (int)strcspn(there, " \n"), there);

@@ -91,7 +91,7 @@ struct lane {
     uint8_t awaited_parity;   /**< parity of the awaited phase */
     uintptr_t wait_site;      /**< call site of the collective or barrier at which the lane waits */
     unsigned wait_call;       /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
-    uintptr_t last_load;      /**< value of simt_order.loaded while the lane is suspended */
+    uintptr_t last_load;      /**< value of simt_order.last_load while the lane is suspended */
     uint32_t first_copy;      /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
     uint32_t num_copy_groups;        /**< number of groups committed since the block began */
@@ -196,7 +196,7 @@ struct launch {
 /* --- running lane, warp and block --------------------------------------------------------------------------------- */
 
 /** The running lane, warp and block. Outside kernels `lane` is NULL. */
-struct running {
+struct running_state {
     struct lane *lane;
     struct warp *warp;
     struct lane *warp_lane;   /**< lane 0 of the warp */
@@ -221,7 +221,7 @@ struct launch_progress {
     uint64_t polls_without_progress;
 };
 
-extern struct running simt_running;
+extern struct running_state simt_running;
 extern struct launch simt_current_launch;
 extern struct launch_progress simt_progress;
 
@@ -251,7 +251,7 @@ static inline bool lanes_reached_same_call(const struct lane *a, const struct la
  * loop duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on different
  * lines or through different calls, ends the launch and returns false.
  */
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
                           const char *other_call);
 
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */

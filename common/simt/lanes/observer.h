@@ -44,15 +44,15 @@ struct warp_collective {
 
 struct observer {
     void (*block_begins_or_resumes)(uint32_t number); /**< a block begins or resumes */
-    void (*blocks_ended)(unsigned count);
+    void (*blocks_ended)(unsigned num_blocks);
     /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
-     * The running lane has issued a bulk copy of `number` bytes to offset `other` in shared memory, or has used an
-     * mbarrier in phase `other`; `number` is then the number of arrivals, the number of announced bytes, or the parity.
-     * Called only while memory is watched.
+     * The running lane has issued a bulk copy of `quantity` bytes to offset `offset_or_phase` in shared memory, or has
+     * used an mbarrier in phase `offset_or_phase`; `quantity` is then the number of arrivals, the number of announced
+     * bytes, or the parity. Called only while memory is watched.
      */
-    void (*lane_uses_barrier)(uint64_t number, uint64_t other);
+    void (*lane_uses_barrier)(uint64_t quantity, uint64_t offset_or_phase);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);

@@ -72,7 +72,7 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->line[0] = 0;
 }
 
-void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *kind,
+void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *fault_kind,
                         const char *format, ...)
 {
     va_list arguments;
@@ -81,7 +81,7 @@ void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr
         return;
     suspicion = new_suspicion;
     va_start(arguments, format);
-    note(&suspected, error, simt_thread_idx, pc, kind, format, arguments);
+    note(&suspected, error, simt_thread_idx, pc, fault_kind, format, arguments);
     va_end(arguments);
 }
 
@@ -150,7 +150,7 @@ void simt_fault_dismiss_if_after(uintptr_t pc)
         suspected.present = false;
 }
 
-void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
@@ -158,12 +158,12 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
         return;
     make_room();
     va_start(arguments, format);
-    note(&fault, error, thread, pc, kind, format, arguments);
+    note(&fault, error, thread, pc, fault_kind, format, arguments);
     va_end(arguments);
     simt_faulted = true;
 }
 
-_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
@@ -174,7 +174,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
         make_room();
         is_noted = true;
         va_start(arguments, format);
-        note(&fault, error, simt_thread_idx, pc, kind, format, arguments);
+        note(&fault, error, simt_thread_idx, pc, fault_kind, format, arguments);
         va_end(arguments);
         is_noted = false;
         simt_faulted = true;
@@ -182,14 +182,14 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     fiber_abandon();
 }
 
-_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
     if (!simt_fault_confirm()) {
         make_room();
         va_start(arguments, format);
-        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, kind, format, arguments);
+        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, fault_kind, format, arguments);
         va_end(arguments);
         fault.is_call = true;
         simt_faulted = true;

@@ -16,11 +16,11 @@ extern bool simt_faulted;
  * Records a fault of the running thread at `pc` (0 if unknown) and ends the launch; does not return. `format`, a printf
  * format, describes the fault and follows "thread (x,y,z) of block (x,y,z) ".
  */
-_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /** Does the same as simt_fault_here(), but reports the line of the call to the function that contains `pc`. */
-_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 enum { FAULT_CALLERS = 8 };
@@ -34,7 +34,7 @@ _Noreturn void simt_fault_stack_overflow(uintptr_t pc);
  * Records a fault of `thread` in the running block and sets simt_faulted. Used by the scheduler: unlike
  * simt_fault_here(), this function returns.
  */
-void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /**
@@ -66,7 +66,7 @@ enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
  * fault confirms the suspected one, which is then reported instead of the other fault. simt_fault_confirm() also
  * confirms it, and returns whether there was a suspected fault.
  */
-void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *kind,
+void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *fault_kind,
                         const char *format, ...) __attribute__((format(printf, 5, 6)));
 bool simt_fault_is_suspected(void);
 bool simt_fault_confirm(void);
@@ -103,7 +103,7 @@ void simt_fault_add_locations(void);
 cudaError_t simt_fault_error(void);
 
 /** Returns the advice for faults of a kind, or NULL if there is none. */
-const char *simt_fault_advice(const char *kind);
+const char *simt_fault_advice(const char *fault_kind);
 
 /**
  * Format of a program counter in a fault's text; simt_fault_add_locations() replaces it with ":line" or "file:line".

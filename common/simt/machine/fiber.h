@@ -31,11 +31,11 @@ void fiber_use_small_stacks(void);
 struct fiber_stacks {
     unsigned char *base;
     size_t mapped_bytes; /**< number of mapped bytes, including the guard */
-    unsigned count;
+    unsigned num_stacks;
 };
 
-/** Maps `count` stacks; if that fails, maps nothing and returns false. */
-bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
+/** Maps `num_stacks` stacks; if that fails, maps nothing and returns false. */
+bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned num_stacks);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
 /** Returns the offset in bytes from one stack to the next. */

@@ -28,14 +28,14 @@ bool simt_is_second_host_thread(void)
     return first && !pthread_equal(first, pthread_self());
 }
 
-_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
+_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action)
 {
     static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* held by the first of several failing threads */
     char location[LOCATION_TEXT_SIZE];
 
     pthread_mutex_lock(&ending);
     simt_source_line(pc, location);
-    fprintf(stderr, "%s: a second thread of the host %s\n", location, what);
+    fprintf(stderr, "%s: a second thread of the host %s\n", location, action);
     fflush(stdout);
     _exit(EXIT_FAILURE);
 }

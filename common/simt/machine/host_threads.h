@@ -25,7 +25,7 @@ bool simt_is_second_host_thread(void);
 #define SIMT_HOST_CODE_BESIDE_KERNEL \
     "runs code of a kernel file beside a kernel: let it wait, or move that code to a C file"
 
-/** Prints that a second host thread does `what` at `pc`, which only one thread may do, and ends the program. */
-_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what);
+/** Prints that a second host thread does `action` at `pc`, which only one thread may do, and ends the program. */
+_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action);
 
 #endif

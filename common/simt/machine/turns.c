@@ -61,18 +61,19 @@ uint64_t simt_turns_begin_round(void)
     return turns.round;
 }
 
-uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t count)
+uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units)
 {
     uint64_t stride;
 
-    if (turns.order == FORWARD || count < 2)
+    if (turns.order == FORWARD || num_units < 2)
         return turn;
     if (turns.order == REVERSE)
-        return count - 1 - turn;
-    stride = 1 + (round >> 32) % (count - 1);
-    while (greatest_common_divisor(stride, count) != 1)
-        stride = stride % (count - 1) + 1;
-    return (round % count + turn * stride) % count; /* turn and stride fit in 32 bits; a larger launch never ends */
+        return num_units - 1 - turn;
+    stride = 1 + (round >> 32) % (num_units - 1);
+    while (greatest_common_divisor(stride, num_units) != 1)
+        stride = stride % (num_units - 1) + 1;
+    return (round % num_units + turn * stride) %
+           num_units; /* turn and stride fit in 32 bits; a larger launch never ends */
 }
 
 bool simt_turns_end_before_atomic(void)

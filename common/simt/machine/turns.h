@@ -18,10 +18,10 @@ bool simt_turns_read_order(void);
 uint64_t simt_turns_begin_round(void);
 
 /**
- * Returns the number, below `count`, of the block or warp that gets turn `turn` of a round. Turns 0 to count - 1 yield
- * each number exactly once.
+ * Returns the number, below `num_units`, of the block or warp that gets turn `turn` of a round. Each number occurs
+ * once in turns 0 to num_units - 1.
  */
-uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t count);
+uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units);
 
 /** Returns whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
 bool simt_turns_end_before_atomic(void);

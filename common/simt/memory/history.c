@@ -6,7 +6,7 @@
 
 struct entry {
     const struct shadow_cell *cell;
-    struct history history;
+    struct access_history history;
 };
 
 static struct entry *entries;
@@ -39,7 +39,7 @@ static bool grow(void)
     return true;
 }
 
-struct history *simt_history(const struct shadow_cell *cell)
+struct access_history *simt_history(const struct shadow_cell *cell)
 {
     if (room > 0) {
         struct entry *entry = slot_of(entries, room, cell);
@@ -56,7 +56,7 @@ struct history *simt_history(const struct shadow_cell *cell)
     return &entry->history;
 }
 
-bool simt_history_add(struct history *history, struct past_access past)
+bool simt_history_add(struct access_history *history, struct past_access past)
 {
     if (history->num_accesses == history->capacity) {
         const uint32_t more = history->capacity ? 2 * history->capacity : 4;
@@ -71,7 +71,7 @@ bool simt_history_add(struct history *history, struct past_access past)
     return true;
 }
 
-void simt_history_remove(struct history *history, uint32_t index)
+void simt_history_remove(struct access_history *history, uint32_t index)
 {
     free(history->accesses[index].unnumbered_set);
     history->num_accesses--;
@@ -79,7 +79,7 @@ void simt_history_remove(struct history *history, uint32_t index)
             (history->num_accesses - index) * sizeof *history->accesses);
 }
 
-void simt_history_clear(struct history *history)
+void simt_history_clear(struct access_history *history)
 {
     while (history->num_accesses > 0)
         simt_history_remove(history, history->num_accesses - 1);

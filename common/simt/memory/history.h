@@ -43,7 +43,7 @@ static inline const struct thread_set *past_access_threads(const struct past_acc
 }
 
 /** Past accesses to a word, oldest first. Loads in the same epoch share one entry, that of the first such load. */
-struct history {
+struct access_history {
     struct past_access *accesses;
     uint32_t num_accesses;
     uint32_t capacity;
@@ -53,12 +53,12 @@ struct history {
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
  * READ_HISTORY.
  */
-struct history *simt_history(const struct shadow_cell *cell);
+struct access_history *simt_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */
-bool simt_history_add(struct history *history, struct past_access past);
+bool simt_history_add(struct access_history *history, struct past_access past);
 /** Removes the past access with index `index`. */
-void simt_history_remove(struct history *history, uint32_t index);
-void simt_history_clear(struct history *history);
+void simt_history_remove(struct access_history *history, uint32_t index);
+void simt_history_clear(struct access_history *history);
 /** Frees all histories; called at the beginning of a launch. */
 void simt_histories_forget(void);
 

@@ -360,19 +360,19 @@ static _Noreturn void fault_memory(uintptr_t pc)
                     "is one of more that use a word than the simulator can remember");
 }
 
-static void add(struct history *history, struct past_access past, uintptr_t pc)
+static void add(struct access_history *history, struct past_access past, uintptr_t pc)
 {
     if (!simt_history_add(history, past))
         fault_memory(pc);
 }
 
 /** Returns the accesses in the cell or its history that later accesses may still race with. */
-static struct history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
+static struct access_history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
 {
-    static struct history brief;
+    static struct access_history brief;
 
     if (cell->read_epoch >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
-        struct history *history = simt_history(cell);
+        struct access_history *history = simt_history(cell);
 
         if (!history)
             fault_memory(pc);
@@ -428,17 +428,17 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
     if (!past)
         return;
     const bool lost = simt_can_never_be_ordered(past->epoch);
-    const bool authors = past->kind == PAST_ATOMIC_THREADS;
-    const uint32_t bytes = authors && lost && past->bytes == 0xf ? 0 : past->bytes;
+    const bool atomic_threads = past->kind == PAST_ATOMIC_THREADS;
+    const uint32_t bytes = atomic_threads && lost && past->bytes == 0xf ? 0 : past->bytes;
 
-    cell->read = (authors ? READ_ATOMIC_THREADS
-                  : lost  ? READ_LOST
-                          : 0) |
+    cell->read = (atomic_threads ? READ_ATOMIC_THREADS
+                  : lost         ? READ_LOST
+                                 : 0) |
                  (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
-static void store_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
+static void store_history(struct shadow_cell *cell, struct access_history *brief, uint32_t state, uintptr_t pc)
 {
     const struct past_access *read = NULL;
     const struct past_access *write = NULL;
@@ -465,7 +465,7 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
     }
     cell->read_epoch = latest;
     cell->read = READ_HISTORY;
-    struct history *history = simt_history(cell);
+    struct access_history *history = simt_history(cell);
 
     if (!history)
         fault_memory(pc);
@@ -485,7 +485,7 @@ static uint32_t first_horizon(void)
 
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
 {
-    const struct history *history = open_history(cell, first_horizon(), access.pc);
+    const struct access_history *history = open_history(cell, first_horizon(), access.pc);
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *past = &history->accesses[i];
@@ -556,7 +556,7 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
  * Returns whether a later atomic or volatile load, itself ordered before the current access, has seen the value of
  * atomic `i`.
  */
-static bool is_observed(const struct history *history, uint32_t i, bool volatile_load)
+static bool is_observed(const struct access_history *history, uint32_t i, bool volatile_load)
 {
     const struct past_access *past = &history->accesses[i];
 
@@ -578,7 +578,7 @@ static bool is_observed(const struct history *history, uint32_t i, bool volatile
     return false;
 }
 
-static void check(const struct history *history, struct word_access access)
+static void check(const struct access_history *history, struct word_access access)
 {
     const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD ||
                                (access.type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
@@ -600,7 +600,7 @@ static void check(const struct history *history, struct word_access access)
  * Removes bytes from a past access. Returns false if none are left; the entry is then removed, and the next entry takes
  * its index.
  */
-static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
+static bool keep_without(struct access_history *history, uint32_t i, uint8_t bytes)
 {
     struct past_access *past = &history->accesses[i];
 
@@ -619,7 +619,7 @@ struct first_atomics {
     uint32_t of_byte[4];
 };
 
-static struct first_atomics find_first_atomics(const struct history *history)
+static struct first_atomics find_first_atomics(const struct access_history *history)
 {
     struct first_atomics first = {
         {history->num_accesses, history->num_accesses, history->num_accesses, history->num_accesses}};
@@ -641,7 +641,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
 }
 
 /** Returns whether `first` has an atomic that precedes past access `i` and overlaps its bytes. */
-static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
+static bool follows_atomic(const struct first_atomics *first, const struct access_history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
         if ((history->accesses[i].bytes >> byte & 1) && first->of_byte[byte] < i)
@@ -666,7 +666,7 @@ static struct thread_set *own_set(struct past_access *past)
 }
 
 /** Removes the running thread from the set of readers in past access `i`. */
-static void remove_from_set(struct history *history, uint32_t i)
+static void remove_from_set(struct access_history *history, uint32_t i)
 {
     struct past_access *past = &history->accesses[i];
     const unsigned fewer = past->unnumbered_set ? THREAD_SET_NONE
@@ -681,7 +681,10 @@ static void remove_from_set(struct history *history, uint32_t i)
         simt_history_remove(history, i);
 }
 
-/** Returns whether a new access may replace an entry of past readers: loads, volatile loads, or authors of atomics. */
+/**
+ * Returns whether a new access may replace an entry of past readers: loads, volatile loads, or threads that did
+ * atomics.
+ */
 static bool can_replace(const struct past_access *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
@@ -694,7 +697,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 /**
  * Removes earlier readers that a new access makes redundant: those ordered before it, and the running thread itself.
  */
-static void replace_reads(struct history *history, struct word_access access)
+static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
     const bool sees = access.type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_STORE);
@@ -730,7 +733,7 @@ static void replace_reads(struct history *history, struct word_access access)
  * Adds a load to the entry of other loads at this epoch, or appends it as a new entry. A volatile load that may have
  * seen more atomics than those loads gets its own entry.
  */
-static void add_read(struct history *history, struct past_access mine, uintptr_t pc)
+static void add_read(struct access_history *history, struct past_access mine, uintptr_t pc)
 {
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         struct past_access *past = &history->accesses[i];
@@ -752,10 +755,10 @@ static void add_read(struct history *history, struct past_access mine, uintptr_t
 }
 
 /**
- * Returns the bytes for which every later write (or, for authors, every later load) is a race. One past access per byte
- * is kept to represent all of them.
+ * Returns the bytes for which every later write (or, for threads that did atomics, every later load) is a race. One
+ * past access per byte is kept to represent all of them.
  */
-static uint8_t lost_bytes(struct history *history, uint8_t kind)
+static uint8_t lost_bytes(struct access_history *history, uint8_t kind)
 {
     uint8_t bytes = 0;
 
@@ -780,7 +783,7 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
     if (simt_word_is_unowned(cell))
         return;
     check_no_copy(cell, access);
-    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     uint8_t bytes = access.bytes;
 
     check(history, access);
@@ -817,7 +820,7 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
     simt_races_deferred -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
-        struct history *history = open_history(cell, shadow_horizon(space), 0);
+        struct access_history *history = open_history(cell, shadow_horizon(space), 0);
 
         for (uint32_t i = history->num_accesses; i-- > 0;) {
             struct past_access *past = &history->accesses[i];
@@ -832,7 +835,7 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
 }
 
 /** Merges a store into an earlier store by this thread at the same epoch. Returns false if there is no such store. */
-static bool joins_store(struct history *history, struct past_access mine)
+static bool joins_store(struct access_history *history, struct past_access mine)
 {
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         struct past_access *past = &history->accesses[i];
@@ -849,7 +852,7 @@ static bool joins_store(struct history *history, struct past_access mine)
 /**
  * Removes all past accesses to the bytes of a store, and ends the release/acquire edges from atomics to these bytes.
  */
-static void replace_all(struct history *history, struct word_access access)
+static void replace_all(struct access_history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->num_accesses;) {
         const struct past_access *past = &history->accesses[i];
@@ -861,7 +864,7 @@ static void replace_all(struct history *history, struct word_access access)
 }
 
 /** Returns whether a history has an atomic whose scope (block or device) differs from that of the new access. */
-static bool reach_differs(const struct history *history, struct word_access access)
+static bool reach_differs(const struct access_history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const uint8_t kind = history->accesses[i].kind;
@@ -878,7 +881,7 @@ static bool reach_differs(const struct history *history, struct word_access acce
  * Returns the kind under which the new atomic is recorded: once atomics of several blocks have been merged, no atomic
  * of block scope may follow.
  */
-static uint8_t replace_atomics(struct history *history, struct word_access access)
+static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
     const bool in_block = access.atomic_kind & ATOMIC_IN_BLOCK;
     bool sees = !(access.atomic_kind & ATOMIC_STORE) && !reach_differs(history, access);
@@ -911,7 +914,7 @@ void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, u
     if (simt_word_is_unowned(cell))
         simt_fault_unowned(cell, access.bytes, access.type, access.pc);
     check_no_copy(cell, access);
-    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     struct past_access mine = {.epoch = simt_order.epoch,
                                .thread_or_set = (uint16_t)running_thread(),
                                .bytes = access.bytes,
@@ -920,14 +923,14 @@ void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, u
 
     check(history, access);
     if (atomic) {
-        struct past_access author = mine;
+        struct past_access updaters = mine;
 
         replace_reads(history, access);
         mine.kind = replace_atomics(history, access);
-        author.kind = PAST_ATOMIC_THREADS;
-        author.bytes &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
-        if (author.bytes)
-            add_read(history, author, access.pc);
+        updaters.kind = PAST_ATOMIC_THREADS;
+        updaters.bytes &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
+        if (updaters.bytes)
+            add_read(history, updaters, access.pc);
     } else {
         replace_all(history, access);
     }
@@ -958,7 +961,7 @@ bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint
 {
     if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
-    const struct history *history = open_history(
+    const struct access_history *history = open_history(
         cell, first_epoch < simt_order.horizon ? first_epoch : simt_order.horizon, 0);
 
     memset(uses, 0, NUM_USES);
@@ -979,7 +982,7 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race)
 {
-    const struct history *history = open_history(cell, first_epoch, 0);
+    const struct access_history *history = open_history(cell, first_epoch, 0);
     const struct past_access *past = history->accesses;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {

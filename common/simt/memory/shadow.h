@@ -262,8 +262,8 @@ static inline bool shadow_set_is_thread_0(uint32_t read)
 
 /**
  * Returns whether all readers in a cell are ordered before the current access: by a barrier, or because the running
- * thread is the only one. For an atomic, returns whether the cell has only authors, to which the running thread can be
- * added.
+ * thread is the only one. For an atomic, returns whether the cell has only threads that did atomics, to which the
+ * running thread can be added.
  */
 static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
                                                                          uint32_t horizon, struct word_access access)
@@ -284,7 +284,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
                                        cell->read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
 }
 
-/** Adds the running thread to the authors in a cell, after shadow_readers_ordered(). */
+/** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
 static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struct shadow_cell *cell, uint32_t horizon,
                                                                            struct word_access access)
 {

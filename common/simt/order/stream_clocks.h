@@ -7,8 +7,8 @@
 
 /** The clock of a stream, an event or the host. */
 struct stream_clock {
-    uint64_t *position; /**< for each stream: its work up to this position is known */
-    size_t count;
+    uint64_t *positions; /**< for each stream: its work up to this position is known */
+    size_t num_streams;
 };
 
 uint64_t simt_stream_clock_position(const struct stream_clock *clock, size_t stream);

@@ -16,9 +16,9 @@ uint64_t simt_latest_work;
 struct stream_clock simt_host_clock;
 bool simt_has_several_streams;
 
-static struct stream default_streams[FIRST_CREATED_STREAM] = {{.is_alive = true, .is_blocking = true},
-                                                              {.is_alive = true, .is_blocking = true}};
-struct stream *simt_streams = default_streams;
+static struct stream_state default_streams[FIRST_CREATED_STREAM] = {{.is_alive = true, .is_blocking = true},
+                                                                    {.is_alive = true, .is_blocking = true}};
+struct stream_state *simt_streams = default_streams;
 size_t simt_num_streams = FIRST_CREATED_STREAM;
 
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind)
@@ -26,7 +26,7 @@ uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind)
     return (uintptr_t)(generation << GENERATION_SHIFT | number * HANDLE_STEP | kind);
 }
 
-cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t call_site)
+cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
 
@@ -34,7 +34,7 @@ cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t
     simt_fault_launch(cudaErrorInvalidResourceHandle,
                       "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
                       "create it before, and destroy it after its last use",
-                      location, function, what);
+                      location, function, handle_kind);
     return simt_set_error(cudaErrorInvalidResourceHandle);
 }
 
@@ -64,7 +64,8 @@ size_t simt_idle_stream(void)
             simt_streams[i].last_position <= simt_stream_clock_position(&simt_host_clock, i))
             return i;
     }
-    struct stream *larger = simt_num_streams < MAX_HANDLES ? malloc((simt_num_streams + 1) * sizeof *larger) : NULL;
+    struct stream_state *larger = simt_num_streams < MAX_HANDLES ? malloc((simt_num_streams + 1) * sizeof *larger)
+                                                                 : NULL;
 
     if (!larger)
         return MAX_HANDLES;
@@ -72,18 +73,19 @@ size_t simt_idle_stream(void)
     if (simt_streams != default_streams)
         free(simt_streams);
     simt_streams = larger;
-    simt_streams[simt_num_streams] = (struct stream){0};
+    simt_streams[simt_num_streams] = (struct stream_state){0};
     return simt_num_streams++;
 }
 
-void simt_stream_order_default(size_t number)
+void simt_stream_order_default(size_t stream_number)
 {
-    struct stream *stream = &simt_streams[number];
+    struct stream_state *stream = &simt_streams[stream_number];
 
     if (!simt_has_several_streams || !stream->is_blocking)
         return;
     for (size_t i = 0; i < simt_num_streams; i++) {
-        if (i == number || !simt_streams[i].is_blocking || (number != STREAM_LEGACY && i != STREAM_LEGACY))
+        if (i == stream_number || !simt_streams[i].is_blocking ||
+            (stream_number != STREAM_LEGACY && i != STREAM_LEGACY))
             continue;
         simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);
         simt_stream_clock_advance(&stream->clock, i, simt_latest_work);
@@ -91,14 +93,14 @@ void simt_stream_order_default(size_t number)
     }
 }
 
-const struct stream_clock *simt_stream_publish(size_t number)
+const struct stream_clock *simt_stream_publish(size_t stream_number)
 {
     static struct stream_clock published;
 
-    simt_stream_order_default(number);
-    published.count = 0;
-    simt_stream_clock_join(&published, &simt_streams[number].clock);
-    simt_stream_clock_advance(&published, number, simt_latest_work);
-    simt_streams[number].published_position = simt_latest_work;
+    simt_stream_order_default(stream_number);
+    published.num_streams = 0;
+    simt_stream_clock_join(&published, &simt_streams[stream_number].clock);
+    simt_stream_clock_advance(&published, stream_number, simt_latest_work);
+    simt_streams[stream_number].published_position = simt_latest_work;
     return &published;
 }

@@ -16,7 +16,7 @@
  */
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, MAX_HANDLES = 1 << 24 };
 
-struct stream {
+struct stream_state {
     uint64_t generation; /**< 0 if never used */
     bool is_alive;
     bool is_blocking;              /**< this stream synchronises with the legacy default stream */
@@ -29,7 +29,7 @@ struct stream {
 
 enum { STREAM_LEGACY, STREAM_PER_THREAD, FIRST_CREATED_STREAM };
 
-extern struct stream *simt_streams;
+extern struct stream_state *simt_streams;
 extern size_t simt_num_streams;
 /** True if there is more than one stream. Only then must the accesses of work to device memory be recorded. */
 extern bool simt_has_several_streams;
@@ -42,7 +42,7 @@ extern struct stream_clock simt_host_clock;
 void simt_streams_destroy(void);
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
-cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t call_site);
+cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site);
 /** Returns the number of a stream, or MAX_HANDLES if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
 /**
@@ -56,8 +56,8 @@ size_t simt_idle_stream(void);
  * work is submitted to the stream. Work that the host has waited for need not be added, because it is no longer
  * pending.
  */
-void simt_stream_order_default(size_t number);
+void simt_stream_order_default(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
-const struct stream_clock *simt_stream_publish(size_t number);
+const struct stream_clock *simt_stream_publish(size_t stream_number);
 
 #endif

@@ -36,9 +36,9 @@ bool simt_thread_sets_prepare(void)
     return true;
 }
 
-const struct thread_set *simt_thread_set(unsigned number)
+const struct thread_set *simt_thread_set(unsigned set_number)
 {
-    return &sets[number];
+    return &sets[set_number];
 }
 
 /**
@@ -74,21 +74,21 @@ static unsigned number_of(const struct thread_set *set)
     }
 }
 
-unsigned simt_thread_set_add(unsigned number, unsigned thread)
+unsigned simt_thread_set_add(unsigned set_number, unsigned thread)
 {
-    struct thread_set set = sets[number];
+    struct thread_set set = sets[set_number];
 
     thread_set_insert(&set, thread);
     const unsigned grown = number_of(&set);
 
     if (grown != THREAD_SET_NONE)
-        *cached_addition_at(number, thread) = (struct cached_addition){(uint16_t)thread, (uint16_t)grown};
+        *cached_addition_at(set_number, thread) = (struct cached_addition){(uint16_t)thread, (uint16_t)grown};
     return grown;
 }
 
-unsigned simt_thread_set_remove(unsigned number, unsigned thread)
+unsigned simt_thread_set_remove(unsigned set_number, unsigned thread)
 {
-    struct thread_set set = sets[number];
+    struct thread_set set = sets[set_number];
 
     thread_set_remove(&set, thread);
     return number_of(&set);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fail_at(const struct source *source, size_t position, const char *what)
+bool fail_at(const struct source *source, size_t position, const char *message)
 {
     size_t line = 0; /* 0: the #line directive, the first line of the text, is not in the file */
 
     for (size_t i = 0; i < position; i++)
         line += source->text[i] == '\n';
-    fprintf(stderr, "%s:%zu: %s\n", source->path, line, what);
+    fprintf(stderr, "%s:%zu: %s\n", source->path, line, message);
     return false;
 }
 
@@ -467,17 +467,17 @@ static int compare_insertions(const void *left, const void *right)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-bool reserve_entry(const struct source *source, size_t position, void **entries, size_t count, size_t *room,
+bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
                    size_t bytes)
 {
-    if (count < *room)
+    if (num_entries < *capacity)
         return true;
-    void *const larger = realloc(*entries, (2 * *room + 64) * bytes);
+    void *const larger = realloc(*entries, (2 * *capacity + 64) * bytes);
 
     if (!larger)
         return fail_at(source, position, "out of memory");
     *entries = larger;
-    *room = 2 * *room + 64;
+    *capacity = 2 * *capacity + 64;
     return true;
 }
 

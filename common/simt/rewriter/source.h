@@ -24,7 +24,7 @@ struct insertion {
 /** A function of the file: its name, which is empty for operator(), and which parameters are passed by value. */
 struct declared_function {
     size_t name_begin, name_length;
-    unsigned num_parameters;      /* of parameters */
+    unsigned num_parameters;
     uint32_t by_value_parameters; /* bit i: parameter i is passed by value, and its type may be a class */
     uint32_t class_parameters;    /* bit i: its type is certainly a class */
 };
@@ -84,7 +84,7 @@ bool quotes_arguments(const struct source *source, size_t position);
 bool check_braces(const struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
-bool fail_at(const struct source *source, size_t position, const char *what);
+bool fail_at(const struct source *source, size_t position, const char *message);
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
@@ -157,7 +157,7 @@ void copy_before(struct source *source, size_t end);
 void write_replacement(struct source *source, size_t begin, size_t end, const char *text);
 
 /** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `position`. */
-bool reserve_entry(const struct source *source, size_t position, void **entries, size_t count, size_t *room,
+bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
                    size_t bytes);
 
 /**

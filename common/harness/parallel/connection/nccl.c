@@ -28,19 +28,19 @@ const char connection_version[] = "ranks by: NCCL\n";
 
 const bool connection_forks = true;
 
-static ncclComm_t comm_of(const struct group *group)
+static ncclComm_t comm_of(const struct rank_group *group)
 {
     return (ncclComm_t)group->connection;
 }
 
 /** Returns the address at which NCCL stores the group's communicator. */
-static ncclComm_t *comm_pointer(struct group *group)
+static ncclComm_t *comm_pointer(struct rank_group *group)
 {
     return (ncclComm_t *)&group->connection;
 }
 
 /** Waits for a call that may still be in progress in a communicator, because an NCCL thread executes it. */
-static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
+static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
 
@@ -61,7 +61,7 @@ static bool is_grouped; /* true from connection_begin() to connection_end(); per
  * Waits for a collective: first for the call, then for the stream. Inside a group, returns immediately, because the
  * collective has not started yet.
  */
-static bool await(const struct group *group, ncclResult_t result, struct error *error)
+static bool await(const struct rank_group *group, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
     cudaError_t status;
@@ -224,25 +224,26 @@ bool connection_start_together(const struct ranks *ranks, struct error *error)
         error);
 }
 
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclResult_t result;
 
     config.blocking = 0;
     group->connection = NULL;
-    result = ncclCommSplit(comm_of(all), color, all->rank, comm_pointer(group), &config);
+    result = ncclCommSplit(comm_of(parent), color, parent->rank, comm_pointer(group), &config);
     if (result == ncclSuccess) /* NCCL also returns success while the split communicator is still in progress */
         result = ncclInProgress;
-    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
+    if (!call_is_done(parent, comm_of(parent), result, error) ||
+        !call_is_done(parent, comm_of(group), ncclInProgress, error))
         return false;
     result = ncclCommUserRank(comm_of(group), &group->rank);
     if (result == ncclSuccess)
         result = ncclCommCount(comm_of(group), &group->size);
-    return call_is_done(all, comm_of(group), result, error);
+    return call_is_done(parent, comm_of(group), result, error);
 }
 
-void connection_free(struct group *group)
+void connection_free(struct rank_group *group)
 {
     struct error ignored = {0};
     const ncclResult_t result = ncclCommFinalize(comm_of(group));
@@ -264,7 +265,7 @@ void connection_begin(void)
     is_grouped = ncclGroupStart() == ncclSuccess;
 }
 
-bool connection_end(const struct group *group, struct error *error)
+bool connection_end(const struct rank_group *group, struct error *error)
 {
     const bool began = is_grouped;
 
@@ -272,30 +273,30 @@ bool connection_end(const struct group *group, struct error *error)
     return !began || await(group, ncclGroupEnd(), error);
 }
 
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
                            struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
-    char *to = all;
+    char *to = all_parts;
 
     for (int r = 0; r < group->size; r++) { /* NCCL's all-gather requires equal parts: each rank broadcasts its part */
         if (bytes[r])
-            result = worse(result,
-                           ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+            result = worse(result, ncclBroadcast(own_part, to, (size_t)bytes[r], ncclInt8, r, comm_of(group),
+                                                 group->ranks->stream));
         to += bytes[r];
     }
     return await(group, worse(result, ncclGroupEnd()), error);
 }
 
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
-    return await(group,
-                 ncclAllReduce(sums, sums, (size_t)count, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
-                 error);
+    return await(
+        group, ncclAllReduce(sums, sums, (size_t)num_sums, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
+        error);
 }
 
 // [all_to_all]
-bool connection_all_to_all(const struct group *group, const void *send_buffer, const int64_t *send_bytes,
+bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
                            void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
