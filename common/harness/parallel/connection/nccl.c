@@ -180,19 +180,20 @@ bool connection_open(struct ranks *ranks, struct error *error)
     ncclUniqueId id;
     cudaError_t status;
 
-    if (!ranks->forked && !is_launched())
+    if (!ranks->num_forked && !is_launched())
         return true;
-    if (ranks->forked)
-        ranks->all.size = ranks->forked;
-    if (ranks->forked ? !exchange_id_in_memory(ranks, &id, error) : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
+    if (ranks->num_forked)
+        ranks->all.size = ranks->num_forked;
+    if (ranks->num_forked ? !exchange_id_in_memory(ranks, &id, error)
+                          : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
         return false;
     if (!choose_gpu(ranks, local_rank, error))
         return false;
     status = cudaStreamCreateWithFlags(&ranks->stream, cudaStreamNonBlocking);
     if (status == cudaSuccess)
-        status = cudaMalloc((void **)&ranks->number, sizeof *ranks->number);
+        status = cudaMalloc((void **)&ranks->scratch_float, sizeof *ranks->scratch_float);
     if (status == cudaSuccess)
-        status = cudaMemsetAsync(ranks->number, 0, sizeof *ranks->number, ranks->stream);
+        status = cudaMemsetAsync(ranks->scratch_float, 0, sizeof *ranks->scratch_float, ranks->stream);
     if (status != cudaSuccess)
         return error_set_cuda(error, "a stream and a number on it", status);
     config.blocking = 0;
@@ -207,7 +208,7 @@ void connection_close(struct ranks *ranks)
 
     if (call_is_done(&ranks->all, comm_of(&ranks->all), result, &ignored))
         ncclCommDestroy(comm_of(&ranks->all));
-    cudaFree(ranks->number);
+    cudaFree(ranks->scratch_float);
     cudaStreamDestroy(ranks->stream);
     leave_mpi();
 }
@@ -218,10 +219,10 @@ void connection_close(struct ranks *ranks)
  */
 bool connection_start_together(const struct ranks *ranks, struct error *error)
 {
-    return call_is_done(
-        &ranks->all, comm_of(&ranks->all),
-        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all), ranks->stream),
-        error);
+    return call_is_done(&ranks->all, comm_of(&ranks->all),
+                        ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,
+                                      comm_of(&ranks->all), ranks->stream),
+                        error);
 }
 
 bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
