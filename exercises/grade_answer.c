@@ -42,7 +42,7 @@ struct grading_request {
 /** The texts of exercise.cu and of solution.txt, for the regions that answers omit. `text` is NULL until read. */
 struct texts_of_exercise {
     char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
-    struct text exercise, solution;
+    struct named_text exercise, solution;
 };
 
 static int worse(int code, int other)
@@ -120,7 +120,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
     if (verdict->passed)
         printf("%s: passed: %d cases", name, verdict->num_cases);
     else
-        printf("%s: refused: %s%s%s", name, verdict->at_case, verdict->at_case[0] ? ": " : "", verdict->reason);
+        printf("%s: refused: %s%s%s", name, verdict->reason_case, verdict->reason_case[0] ? ": " : "", verdict->reason);
     printf(" [seed %" PRIu64 ", %.2f s]\n", seed, verdict->seconds);
     return verdict->passed ? PASSED : REFUSED;
 }
@@ -128,7 +128,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
 static int run(const struct grading_request *request, const char *name, uint64_t seed, const char *program)
 {
     const struct graded_program graded = {
-        .program = program,
+        .path = program,
         .seed = seed,
         .until_failure = true,
         .limits = {.memory_bytes = request->gpu ? SIZE_MAX : 0},
@@ -145,9 +145,9 @@ static int run(const struct grading_request *request, const char *name, uint64_t
 }
 
 /** Builds an exercise with its regions filled in and runs it with each seed. */
-static int build_and_run(const struct grading_request *request, const char *name, const struct text *text)
+static int build_and_run(const struct grading_request *request, const char *name, const struct named_text *text)
 {
-    const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
+    const struct answer answer = {.exercise = request->exercise, .text = *text, .for_gpu = request->gpu};
     struct built_answer built;
     struct error error;
     int code = PASSED;
@@ -158,12 +158,12 @@ static int build_and_run(const struct grading_request *request, const char *name
         for (int i = 0; i < request->num_seeds; i++)
             code = worse(code, run(request, name, request->seeds[i], built.program));
         break;
-    case BUILD_REFUSED:
+    case BUILD_NOT_COMPILED:
         printf("%s: it does not compile\n", name);
         fputs(built.messages, stderr);
         code = CANNOT;
         break;
-    case BUILD_IMPOSSIBLE:
+    case BUILD_NOT_POSSIBLE:
         code = cannot(name, error.text);
         break;
     }
@@ -172,7 +172,7 @@ static int build_and_run(const struct grading_request *request, const char *name
 }
 
 static int grade(const struct grading_request *request, const struct texts_of_exercise *texts, const char *name,
-                 const struct text *answers)
+                 const struct named_text *answers)
 {
     struct error error;
     char *filled;
@@ -181,7 +181,7 @@ static int grade(const struct grading_request *request, const struct texts_of_ex
     if (!regions_fill(&texts->exercise, answers, &texts->solution, &filled, &error))
         return cannot(name, error.text);
 
-    const struct text text = {.path = texts->exercise_path, .text = filled, .size = strlen(filled)};
+    const struct named_text text = {.path = texts->exercise_path, .text = filled, .size = strlen(filled)};
 
     code = build_and_run(request, name, &text);
     free(filled);
@@ -199,7 +199,7 @@ static const char *line_after(const char *line, const char *end)
 }
 
 /** Checks whether an answer is an edit, that is, has no region. */
-static bool is_edit(const struct text *answers)
+static bool is_edit(const struct named_text *answers)
 {
     const char *const end = answers->text + answers->size;
 
@@ -271,7 +271,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
 }
 
 /** Applies an edit to the solution. The caller always frees *edited. Returns false with a one-line error on failure. */
-static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
+static bool apply_edit(const char *solution, const struct named_text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;
     bool good = (*edited = strdup(solution)) != NULL || error_set(error, "out of memory");
@@ -293,7 +293,7 @@ static bool apply_edit(const char *solution, const struct text *edit, char **edi
 }
 
 static int grade_edit(const struct grading_request *request, const struct texts_of_exercise *texts, const char *what,
-                      const char *name, const struct text *edit)
+                      const char *name, const struct named_text *edit)
 {
     char path[PATH_SIZE + REGION_NAME_SIZE], *edited = NULL;
     struct error error;
@@ -301,7 +301,7 @@ static int grade_edit(const struct grading_request *request, const struct texts_
 
     snprintf(path, sizeof path, "%s:%s", texts->solution_path, what);
     if (apply_edit(texts->solution.text, edit, &edited, &error))
-        code = grade(request, texts, name, &(struct text){.path = path, .text = edited, .size = strlen(edited)});
+        code = grade(request, texts, name, &(struct named_text){.path = path, .text = edited, .size = strlen(edited)});
     else
         code = cannot(name, error.text);
     free(edited);
@@ -337,7 +337,7 @@ static int grade_section(const struct grading_request *request, const struct tex
     snprintf(path, sizeof path, "%s:%s", request->answers, what);
 
     const char *const text = *line_end ? line_end + 1 : line_end;
-    const struct text answers = {.path = path, .text = text, .size = (size_t)(end - text)};
+    const struct named_text answers = {.path = path, .text = text, .size = (size_t)(end - text)};
 
     return is_edit(&answers) ? grade_edit(request, texts, what, name, &answers) : grade(request, texts, name, &answers);
 }
@@ -351,7 +351,7 @@ static int grade_answers(const struct grading_request *request, const struct tex
 
     if (!begin && !request->only)
         return grade(request, texts, request->exercise,
-                     &(struct text){.path = request->answers, .text = text, .size = strlen(text)});
+                     &(struct named_text){.path = request->answers, .text = text, .size = strlen(text)});
     if (begin && begin != text)
         return cannot(request->answers, "there is something in front of the first line '=== NAME'");
     for (const char *end; begin; begin = end) {
@@ -363,19 +363,19 @@ static int grade_answers(const struct grading_request *request, const struct tex
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
-static bool read_text(const char *path, struct text *text, struct error *error)
+static bool read_text(const char *path, struct named_text *text, struct error *error)
 {
     char *read;
 
     if (!learner_file_read(path, &read, error))
         return false;
-    *text = (struct text){.path = path, .text = read, .size = strlen(read)};
+    *text = (struct named_text){.path = path, .text = read, .size = strlen(read)};
     return true;
 }
 
 static int grade_request(const struct grading_request *request, struct texts_of_exercise *texts)
 {
-    struct text answers = {0};
+    struct named_text answers = {0};
     struct error error;
     int code;
 

@@ -21,7 +21,7 @@ struct command {
     const char *word;
     enum name name;
     bool grades; /**< accepts --seed, --gpu and --output */
-    int (*run)(struct learn *learn, const struct command_words *words);
+    int (*run)(struct learn *learn, const struct command_arguments *words);
 };
 
 /* The first command is the default, for a command line without a command. */
@@ -100,20 +100,20 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 }
 
 /** Parses one word after the command. On failure, returns false with a one-line error. */
-static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
+static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_arguments *words,
                        struct error *error)
 {
     const char *const word = argv[*at];
     const char *value;
 
     if (word[0] != '-') {
-        if (command->name == NAME_NONE || words->name)
+        if (command->name == NAME_NONE || words->exercise_name)
             return error_set(error, "%s: '%.40s' is one word too many", command->word, word);
-        words->name = word;
+        words->exercise_name = word;
         return true;
     }
     if (command->grades && strcmp(word, "--gpu") == 0)
-        return words->grading.gpu = true;
+        return words->grading.on_gpu = true;
     if (command->grades && strcmp(word, "--output") == 0)
         return words->grading.show_output = true;
     if (command->grades && strcmp(word, "--seed") == 0 && *at + 1 == argc)
@@ -130,14 +130,14 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
 }
 
 /** Parses the command line. On failure, returns NULL with a one-line error. */
-static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
+static const struct command *parse(int argc, char **argv, struct command_arguments *words, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
 
     for (int i = 2; command && i < argc; i++)
         if (!parse_word(command, argc, argv, &i, words, error))
             return NULL;
-    if (command && command->name == NAME_NEEDED && !words->name) {
+    if (command && command->name == NAME_NEEDED && !words->exercise_name) {
         error_set(error, "%s: which exercise? '%s list' shows them", command->word, argv[0]);
         return NULL;
     }
@@ -153,15 +153,15 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
     return false;
 }
 
-static int run_command(const struct command *command, const char *program, const struct command_words *words)
+static int run_command(const struct command *command, const char *program, const struct command_arguments *words)
 {
-    struct learn learn = {.command = program, .out = terminal_open(stdout), .lock = -1};
+    struct learn learn = {.command = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
     struct error error = {0};
     int code;
 
     if (!course_find(&learn.course, &error) || !interrupt_open(&error))
-        return learn_refuse(&error);
-    child_stop_when(interrupt_seen);
+        return learn_print_error(&error);
+    child_stop_when(interrupt_signal);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not kill this program before it has removed its build */
     code = command->run(&learn, words);
     progress_free(&learn.progress);
@@ -173,12 +173,12 @@ static int finish(int code)
 {
     struct error error;
 
-    return standard_output_flush(&error) ? code : learn_refuse(&error);
+    return standard_output_flush(&error) ? code : learn_print_error(&error);
 }
 
 int main(int argc, char **argv)
 {
-    struct command_words words = {0};
+    struct command_arguments words = {0};
     struct error error = {0};
     const struct command *command;
     int code;
@@ -192,9 +192,9 @@ int main(int argc, char **argv)
     }
     command = parse(argc, argv, &words, &error);
     if (!command)
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     code = finish(run_command(command, argv[0], &words));
-    if (command->run != command_watch || interrupt_seen() != SIGINT)
-        interrupt_obey();
+    if (command->run != command_watch || interrupt_signal() != SIGINT)
+        interrupt_terminate();
     return code;
 }

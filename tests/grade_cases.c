@@ -53,22 +53,22 @@ static cudaError_t align_nothing(const struct align_problem *problem, const stru
 
 static void gate_right(struct grade *grade)
 {
-    for (int dist = 0; dist < GATE_DIST_COUNT; dist++)
-        grade_gate(grade, gate_launch, &gate_problem, (enum gate_dist)dist);
-    grade_measure(grade, "launches", (double)grade_counter(grade, "launches"));
-    grade_measure(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
-    grade_measure(grade, "gate_kernel", (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
-    grade_measure(grade, "other_kernel", (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
+    for (int dist = 0; dist < NUM_GATE_DISTS; dist++)
+        grade_check_gate(grade, gate_launch, &gate_problem, (enum gate_dist)dist);
+    grade_report_measure(grade, "launches", (double)grade_counter(grade, "launches"));
+    grade_report_measure(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
+    grade_report_measure(grade, "gate_kernel", (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
+    grade_report_measure(grade, "other_kernel", (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
 }
 
 static void gate_wrong(struct grade *grade)
 {
-    grade_gate(grade, gate_nothing, &gate_problem, GATE_DIST_NORMAL);
+    grade_check_gate(grade, gate_nothing, &gate_problem, GATE_DIST_NORMAL);
 }
 
 static void gate_refused(struct grade *grade)
 {
-    grade_gate(grade, gate_too_large, &gate_problem, GATE_DIST_NORMAL);
+    grade_check_gate(grade, gate_too_large, &gate_problem, GATE_DIST_NORMAL);
 }
 
 static void gate_nonsense(struct grade *grade)
@@ -76,16 +76,17 @@ static void gate_nonsense(struct grade *grade)
     struct gate_problem problem = gate_problem;
 
     problem.num_expert_group = 5;
-    grade_gate(grade, gate_launch, &problem, GATE_DIST_NORMAL);
+    grade_check_gate(grade, gate_launch, &problem, GATE_DIST_NORMAL);
 }
 
 static void align_right(struct grade *grade)
 {
-    for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
-        grade_align(
+    for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++)
+        grade_check_align(
             grade, &align_implementation, &align_problem,
-            &(struct grade_ids){.dist = (enum align_dist)dist, .topk = 4, .has_map = dist % 2, .offset = dist % 4});
-    grade_measure(grade, "launches", (double)grade_counter(grade, "launches"));
+            &(struct grade_ids){
+                .dist = (enum align_dist)dist, .topk = 4, .has_map = dist % 2, .misalign_words = dist % 4});
+    grade_report_measure(grade, "launches", (double)grade_counter(grade, "launches"));
 }
 
 static void align_wrong(struct grade *grade)
@@ -93,7 +94,8 @@ static void align_wrong(struct grade *grade)
     struct align_implementation implementation = align_implementation;
 
     implementation.launch = align_nothing;
-    grade_align(grade, &implementation, &align_problem, &(struct grade_ids){.dist = ALIGN_DIST_ZIPF, .has_map = true});
+    grade_check_align(grade, &implementation, &align_problem,
+                      &(struct grade_ids){.dist = ALIGN_DIST_ZIPF, .has_map = true});
 }
 
 /* --- a small operator --------------------------------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ static int32_t *write_numbers(struct grade *grade, int count)
     int32_t *const output = grade_output(grade, "numbers", sizeof numbers);
 
     cudaMemcpy(output, numbers, (size_t)count * sizeof *numbers, cudaMemcpyHostToDevice);
-    grade_ran(grade, cudaSuccess);
+    grade_run_launch(grade, cudaSuccess);
     return output;
 }
 
@@ -117,28 +119,28 @@ static void all_equal(struct grade *grade)
     const float floats[] = {NAN, 1.0f, -INFINITY};
     float *const device = grade_inout(grade, "floats", floats, sizeof floats);
 
-    grade_equal_int(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
-    grade_equal_float(grade, "floats", "slot", floats, device, 3);
+    grade_check_int(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
+    grade_check_float(grade, "floats", "slot", floats, device, 3);
 }
 
 static void one_unwritten(struct grade *grade)
 {
-    grade_given(grade, "%d numbers", COUNT);
-    grade_equal_int(grade, "numbers", "slot", numbers, write_numbers(grade, 3), COUNT);
+    grade_describe_input(grade, "%d numbers", COUNT);
+    grade_check_int(grade, "numbers", "slot", numbers, write_numbers(grade, 3), COUNT);
 }
 
 static void one_differs(struct grade *grade)
 {
     const int32_t expected[COUNT] = {3, 1, 5, 1};
 
-    grade_equal_int(grade, "numbers", "slot", expected, write_numbers(grade, COUNT), COUNT);
+    grade_check_int(grade, "numbers", "slot", expected, write_numbers(grade, COUNT), COUNT);
 }
 
 static void float_differs(struct grade *grade)
 {
     const float floats[] = {1.0f, 2.0f}, expected[] = {1.0f, NAN};
 
-    grade_equal_float(grade, "floats", "slot", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
+    grade_check_float(grade, "floats", "slot", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
 }
 
 static void past_the_end(struct grade *grade)
@@ -146,7 +148,7 @@ static void past_the_end(struct grade *grade)
     char *const output = grade_output(grade, "numbers", sizeof numbers);
 
     cudaMemset(output + sizeof numbers, 0, 4);
-    grade_ran(grade, cudaSuccess);
+    grade_run_launch(grade, cudaSuccess);
 }
 
 static void input_written(struct grade *grade)
@@ -154,12 +156,12 @@ static void input_written(struct grade *grade)
     void *const input = grade_input(grade, "numbers", numbers, sizeof numbers);
 
     cudaMemset(input, 0, 1);
-    grade_ran(grade, cudaSuccess);
+    grade_run_launch(grade, cudaSuccess);
 }
 
 static void not_launched(struct grade *grade)
 {
-    grade_ran(grade, cudaErrorInvalidConfiguration);
+    grade_run_launch(grade, cudaErrorInvalidConfiguration);
 }
 
 static void unknown_array(struct grade *grade)
@@ -169,7 +171,7 @@ static void unknown_array(struct grade *grade)
 
 static void unknown_counter(struct grade *grade)
 {
-    grade_ran(grade, cudaSuccess);
+    grade_run_launch(grade, cudaSuccess);
     grade_counter(grade, "shuffels");
 }
 
@@ -177,28 +179,28 @@ static void unknown_counter(struct grade *grade)
 
 static void within_budget(struct grade *grade)
 {
-    grade_budget(grade, "barriers", 3, 3);
+    grade_check_budget(grade, "barriers", 3, 3);
 }
 
 static void over_budget(struct grade *grade)
 {
-    grade_budget(grade, "barriers", 4, 3);
+    grade_check_budget(grade, "barriers", 4, 3);
 }
 
 static void foreseen(struct grade *grade)
 {
-    grade_prediction(grade, "shuffles", 10, 10);
+    grade_check_prediction(grade, "shuffles", 10, 10);
 }
 
 static void unforeseen(struct grade *grade)
 {
-    grade_prediction(grade, "shuffles", -1, 10);
+    grade_check_prediction(grade, "shuffles", -1, 10);
 }
 
 /** Records a random number, which depends only on the seed and the case. */
 static void random_numbers(struct grade *grade)
 {
-    grade_measure(grade, "first", (double)random_below(grade_random(grade), 1000000));
+    grade_report_measure(grade, "first", (double)random_below(grade_random(grade), 1000000));
 }
 
 static void other_numbers(struct grade *grade)
@@ -225,15 +227,15 @@ static void nothing_stays(struct grade *grade)
 {
     int asked = 0;
 
-    grade_ran(grade, remember());
-    GRADE_ASK(grade, &asked, remembered + 41);
+    grade_run_launch(grade, remember());
+    GRADE_CALL(grade, &asked, remembered + 41);
     if (remembered || asked != 41)
         grade_fail(grade, "it was remembered");
 }
 
 static void ends_early(struct grade *grade)
 {
-    grade_ran(grade, end_it());
+    grade_run_launch(grade, end_it());
 }
 
 static void message_with_breaks(struct grade *grade)
@@ -243,7 +245,7 @@ static void message_with_breaks(struct grade *grade)
 
 static void endless(struct grade *grade)
 {
-    grade_ran(grade, cudaErrorLaunchTimeout);
+    grade_run_launch(grade, cudaErrorLaunchTimeout);
 }
 
 static void after_endless(struct grade *grade)

@@ -45,12 +45,12 @@ static void allocate(struct align_problem problem, bool has_map, struct bench *b
 
 static void *ids_of(const struct bench *bench)
 {
-    return bench->tensors.list[ALIGN_TOPK_IDS].host.data;
+    return bench->tensors.tensor[ALIGN_TOPK_IDS].host.data;
 }
 
 static int32_t *map_of(const struct bench *bench)
 {
-    return bench->tensors.list[ALIGN_EXPERT_MAP].host.data;
+    return bench->tensors.tensor[ALIGN_EXPERT_MAP].host.data;
 }
 
 /** Fills the outputs with the reference's answer. */
@@ -255,11 +255,11 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
     if (!align_generate_ids(&problem, 8, dist, 11, ids_of(&bench), &error))
         fail_msg("%s", error.text);
     if (has_map)
-        align_generate_map(problem.num_experts, 11, map_of(&bench));
+        align_generate_expert_map(problem.num_experts, 11, map_of(&bench));
     assert_true(align_groups_count(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
-    assert_int_equal(valid + groups.skipped, problem.numel);
+    assert_int_equal(valid + groups.num_skipped, problem.numel);
     assert_true(align_required_capacity(&problem, &groups) <= align_capacity_of_few(&problem));
     if (tight)
         bench.problem.capacity = align_required_capacity(&problem, &groups);
@@ -278,7 +278,7 @@ static void the_reference_passes_everywhere(void **state)
     (void)state;
     for (size_t e = 0; e < sizeof experts / sizeof *experts; e++)
         for (size_t b = 0; b < sizeof block_sizes / sizeof *block_sizes; b++)
-            for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
+            for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++)
                 for (int form = 0; form < 4 * 2 * 2; form++) {
                     struct align_problem problem = problem_of(sizes[form / 4], experts[e], block_sizes[b]);
 
@@ -294,11 +294,11 @@ static void an_unwritten_answer_is_rejected(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_SORTED_TOKEN_IDS]));
+    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.tensor[ALIGN_SORTED_TOKEN_IDS]));
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
                                     "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
                                     "launch: nothing was written; missing: 12 of 12 positions");
-    memset(bench.buffers.expert_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_EXPERT_IDS]));
+    memset(bench.buffers.expert_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.tensor[ALIGN_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");
     memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON, sizeof *bench.buffers.num_tokens_post_padded);

@@ -143,7 +143,7 @@ static size_t bytes_of(const struct align_problem *problem, int tensor)
     size_t bytes;
 
     assert_true(align_tensors_allocate(problem, NULL, true, 0, &tensors, &error));
-    bytes = tensor_bytes(&tensors.list[tensor]);
+    bytes = tensor_bytes(&tensors.tensor[tensor]);
     tensors_free(&tensors);
     return bytes;
 }
@@ -155,7 +155,7 @@ static void sizes_and_the_description(void **state)
 
     (void)state;
     assert_int_equal(problem.capacity, 21);
-    assert_int_equal(align_blocks(&problem), 7);
+    assert_int_equal(align_num_blocks(&problem), 7);
     assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 48);
     assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_MAP), 16);
     assert_int_equal(bytes_of(&problem, ALIGN_SORTED_TOKEN_IDS), 84);
@@ -181,7 +181,7 @@ static bool tokens_are_distinct(const struct align_problem *problem, const void 
 static void names_are_all_different(void **state)
 {
     (void)state;
-    for (int a = 0; a < ALIGN_DIST_COUNT; a++)
+    for (int a = 0; a < NUM_ALIGN_DISTS; a++)
         for (int b = 0; b < a; b++)
             assert_string_not_equal(align_dist_names[a], align_dist_names[b]);
     assert_string_equal(align_dist_names[ALIGN_DIST_BALANCED], "balanced");
@@ -235,7 +235,7 @@ static void balanced_is_balanced_and_shuffled(void **state)
 
         for (int e = 0; e < 256; e++)
             assert_in_range(groups.counts[e], sizes[size] / 256, sizes[size] / 256 + 1);
-        assert_int_equal(groups.skipped, 0);
+        assert_int_equal(groups.num_skipped, 0);
         align_groups_free(&groups);
         free(topk_ids);
     }
@@ -314,7 +314,7 @@ static void one_and_sparse_leave_most_experts_empty(void **state)
         const struct align_problem problem = problem_of(8 * 1000, hit[i][0], 64);
 
         for (int sparse = 0; sparse < 2; sparse++) {
-            void *const topk_ids = generated(&problem, 8, sparse ? ALIGN_DIST_SPARSE : ALIGN_DIST_ONE, 5);
+            void *const topk_ids = generated(&problem, 8, sparse ? ALIGN_DIST_SPARSE : ALIGN_DIST_ONE_EXPERT, 5);
             struct align_groups groups = groups_of(&problem, topk_ids);
 
             assert_int_equal(experts_hit(&problem, &groups), hit[i][1 + sparse]);
@@ -341,7 +341,7 @@ static void repeated_repeats_in_every_token(void **state)
             for (int64_t i = 0; i < problem.numel; i++)
                 assert_true(times_in_token(&problem, topk_ids, i / topk * topk, topk,
                                            align_load_id(&problem, topk_ids, i)) >= 2);
-            assert_int_equal(groups.skipped, 0);
+            assert_int_equal(groups.num_skipped, 0);
             assert_true(experts_hit(&problem, &groups) > num_experts / 3);
             align_groups_free(&groups);
             free(topk_ids);
@@ -373,7 +373,7 @@ static void invalid_has_every_kind(void **state)
 
         for (size_t i = 0; i < sizeof both / sizeof *both; i++)
             assert_true(times_in_all(&problem, topk_ids, both[i]) > 0);
-        assert_in_range(groups.skipped, 7500, 8900);
+        assert_in_range(groups.num_skipped, 7500, 8900);
         for (int64_t i = 0; wide && i < problem.numel; i++) {
             const int64_t id = align_load_id(&problem, topk_ids, i);
 
@@ -398,7 +398,7 @@ static void invalid_has_every_kind(void **state)
 static void both_types_get_the_same_ids(void **state)
 {
     (void)state;
-    for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++) {
+    for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++) {
         struct align_problem narrow = problem_of(4001, 160, 16), wide = narrow;
         void *narrow_ids, *wide_ids;
 
@@ -421,7 +421,7 @@ static void seeds_decide(void **state)
     const struct align_problem problem = problem_of(4001, 160, 16);
 
     (void)state;
-    for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++) {
+    for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++) {
         void *const first = generated(&problem, 6, (enum align_dist)dist, 1);
         void *const again = generated(&problem, 6, (enum align_dist)dist, 1);
         void *const other = generated(&problem, 6, (enum align_dist)dist, 2);
@@ -451,10 +451,10 @@ static void counts_are_met_in_random_order(void **state)
     again = malloc(ids_bytes(&problem));
     assert_non_null(topk_ids);
     assert_non_null(again);
-    align_generate_counts(&problem, counts, 4, topk_ids);
-    align_generate_counts(&problem, counts, 4, again);
+    align_generate_ids_with_counts(&problem, counts, 4, topk_ids);
+    align_generate_ids_with_counts(&problem, counts, 4, again);
     assert_memory_equal(topk_ids, again, ids_bytes(&problem));
-    align_generate_counts(&problem, counts, 5, again);
+    align_generate_ids_with_counts(&problem, counts, 5, again);
     assert_memory_not_equal(topk_ids, again, ids_bytes(&problem));
     groups = groups_of(&problem, topk_ids);
     assert_memory_equal(groups.counts, counts, sizeof counts);
@@ -520,11 +520,11 @@ static void conversion_keeps_what_an_id_means(void **state)
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
 
-/** Passes a map in a .npy array to align_convert_map(), which checks and copies the map. */
+/** Passes a map in a .npy array to align_convert_expert_map(), which checks and copies the map. */
 static bool map_is_taken(enum dtype dtype, const void *map, int64_t length, int num_experts, int32_t *copy,
                          struct error *error)
 {
-    return align_convert_map(&(struct npy_array){dtype, 1, {length}, (void *)map}, num_experts, copy, error);
+    return align_convert_expert_map(&(struct npy_array){dtype, 1, {length}, (void *)map}, num_experts, copy, error);
 }
 
 static void half_of_the_experts_are_local(void **state)
@@ -538,7 +538,7 @@ static void half_of_the_experts_are_local(void **state)
         int num_local = 0, in_order = 0;
         struct error error = {0};
 
-        align_generate_map(num_experts, 3, map);
+        align_generate_expert_map(num_experts, 3, map);
         for (int e = 0; e < num_experts; e++) {
             num_local += map[e] >= 0;
             in_order += e > 0 && map[e] == map[e - 1] + 1;
@@ -550,9 +550,9 @@ static void half_of_the_experts_are_local(void **state)
         if (num_experts < 256)
             continue;
         assert_in_range(in_order, 0, num_experts / 4);
-        align_generate_map(num_experts, 3, other);
+        align_generate_expert_map(num_experts, 3, other);
         assert_memory_equal(map, other, num_experts * sizeof *map);
-        align_generate_map(num_experts, 4, other);
+        align_generate_expert_map(num_experts, 4, other);
         assert_memory_not_equal(map, other, num_experts * sizeof *map);
     }
 }

@@ -34,16 +34,16 @@ cudaError_t floor_compiled_for(int *architecture)
     return cudaSuccess;
 }
 
-cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *to,
-                            unsigned long long *others)
+cudaError_t generate_launch(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                            void *to, unsigned long long *num_different)
 {
-    (void)values, (void)dtype, (void)first, (void)count, (void)to, (void)others;
+    (void)values, (void)dtype, (void)first_index, (void)num_values, (void)to, (void)num_different;
     return cudaErrorNotSupported;
 }
 
-cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
+cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream)
 {
-    (void)from, (void)bytes, (void)stream;
+    (void)source, (void)bytes, (void)stream;
     return cudaErrorNotSupported;
 }
 
@@ -81,10 +81,10 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     return error.text;
 }
 
-static const struct gpu_needs ring = {.capability = 90, .what = "bulk copies"};
-static const struct gpu_needs hopper = {.capability = 90, .only = true, .what = "wgmma"};
-static const struct gpu_needs later = {.capability = 100, .what = "something newer"};
-static const struct gpu_needs earlier = {.capability = 80, .only = true, .what = "something older"};
+static const struct gpu_needs ring = {.capability = 90, .feature = "bulk copies"};
+static const struct gpu_needs hopper = {.capability = 90, .exact_capability = true, .feature = "wgmma"};
+static const struct gpu_needs later = {.capability = 100, .feature = "something newer"};
+static const struct gpu_needs earlier = {.capability = 80, .exact_capability = true, .feature = "something older"};
 
 static void what_is_there_opens(void **state)
 {
@@ -134,7 +134,7 @@ static void the_gpu_comes_before_the_build(void **state)
 
 static void a_block_has_less_shared_memory(void **state)
 {
-    const struct gpu small = {.capability = 75, .shared_bytes = 65536}, none = {0};
+    const struct gpu small = {.compute_capability = 75, .max_shared_bytes = 65536}, none = {0};
     struct error error = {0};
 
     (void)state;

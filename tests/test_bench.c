@@ -37,7 +37,7 @@ bool made_up_time(backend_launch *launch, void *context, enum backend_cache cach
 {
     const int turns = seen.num_times == 0 ? 2 : 100;
 
-    assert_int_equal(cache, BACKEND_WARM);
+    assert_int_equal(cache, BACKEND_CACHE_WARM);
     for (int turn = 0; turn < turns; turn++)
         assert_int_equal(launch(context, turn, NULL), cudaSuccess);
     *timing = (struct timing){10.0 * ++seen.num_times, 9.0 * seen.num_times, 11.0 * seen.num_times};
@@ -81,22 +81,22 @@ static cudaError_t copy(const struct checked_launch *launch, const struct tensor
 static bool is_copied(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     (void)launch;
-    return *(const int32_t *)tensors->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
+    return *(const int32_t *)tensors->tensor[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
 }
 
 /** Allocates an input of `bytes` bytes whose first element is 7, and an output of one element. */
 static struct tensors tensors_of(size_t bytes)
 {
     struct tensors tensors = {
-        .list = {{.name = "in", .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {(int64_t)bytes / 4}}},
-                 {.name = "out", .role = TENSOR_OUTPUT, .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {1}}}},
-        .count = 2,
-        .poison = 0x55};
+        .tensor = {{.name = "in", .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {(int64_t)bytes / 4}}},
+                   {.name = "out", .role = TENSOR_OUTPUT, .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {1}}}},
+        .num_tensors = 2,
+        .poison_byte = 0x55};
     struct error error;
 
     assert_true(tensors_allocate(&tensors, &error));
-    memset(tensors.list[0].host.data, 0, bytes);
-    *(int32_t *)tensors.list[0].host.data = 7;
+    memset(tensors.tensor[0].host.data, 0, bytes);
+    *(int32_t *)tensors.tensor[0].host.data = 7;
     return tensors;
 }
 
@@ -104,12 +104,12 @@ static struct tensors tensors_of(size_t bytes)
 static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    return (struct benchmark){.name = "p", .before = "b", .has_times = true, .one_size = 3};
+    return (struct benchmark){.name = "p", .previous_name = "b", .has_times = true, .only_size = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)
 {
-    const struct checked_launch launch = {.call = copy, .verify = is_copied};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied};
     struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -117,10 +117,11 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     const void *first;
 
     (void)state;
-    assert_true(bench_next(&bench, &error));
+    assert_true(bench_next_size(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
-    assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
+    assert_true(row->current.median == 10.0 && row->current_rotated_inputs.median == 20.0 &&
+                row->previous.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
     /* A run and two launches use the same input. After that, 41 copies of the input, more than 160 MiB in total, are
        used in rotation. */
@@ -130,27 +131,27 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     for (int i = 1; i < 41; i++)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
-    bench_before(&bench, &launch, &tensors);
-    assert_true(row->before.median == 30.0);
-    assert_false(bench_next(&bench, &error));
+    bench_previous_implementation(&bench, &launch, &tensors);
+    assert_true(row->previous.median == 30.0);
+    assert_false(bench_next_size(&bench, &error));
     tensors_free(&tensors);
 }
 
 static void times_small_inputs_once(void **state)
 {
-    const struct checked_launch launch = {.call = copy, .verify = is_copied};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied};
     struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};
 
     (void)state;
-    assert_true(bench_next(&bench, &error));
+    assert_true(bench_next_size(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
-    assert_true(bench.rows[0].here.median == 10.0 && bench.rows[0].rotated.median == 0.0);
+    assert_true(bench.rows[0].current.median == 10.0 && bench.rows[0].current_rotated_inputs.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
     seen.fail = true;
-    bench_before(&bench, &launch, &tensors);
-    assert_true(bench.rows[0].before.median == 0.0);
+    bench_previous_implementation(&bench, &launch, &tensors);
+    assert_true(bench.rows[0].previous.median == 0.0);
     tensors_free(&tensors);
 }
 
@@ -175,19 +176,19 @@ static char *report_of(const struct benchmark *bench)
  */
 static void compares_with_ceilings(void **state)
 {
-    const struct checked_launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .operations = 5e9};
     struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
     char *text;
 
     (void)state;
-    assert_true(bench_next(&bench, &error));
+    assert_true(bench_next_size(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
-    bench.rows[0].here.median = 10.0;
+    bench.rows[0].current.median = 10.0;
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"read_bytes_per_second\": 2e+12"));
     assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */
@@ -198,7 +199,7 @@ static void compares_with_ceilings(void **state)
 
 static void does_without_the_library(void **state)
 {
-    const struct checked_launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .operations = 5e9};
     struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -206,7 +207,7 @@ static void does_without_the_library(void **state)
 
     (void)state;
     seen.no_library = true;
-    assert_true(bench_next(&bench, &error));
+    assert_true(bench_next_size(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));
@@ -240,7 +241,8 @@ static void writes_rows(void **state)
 
     (void)state;
     bench.num_rows = 1;
-    bench.rows[0] = (struct bench_row){.num_tokens = 3, .here = {10, 9, 11}, .before = {20, 18, 22}, .floor_us = 1.5};
+    bench.rows[0] = (struct bench_row){
+        .num_tokens = 3, .current = {10, 9, 11}, .previous = {20, 18, 22}, .floor_us = 1.5};
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));

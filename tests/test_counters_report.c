@@ -17,7 +17,7 @@ enum { TEXT_SIZE = 8192 };
 static struct run_counters made_up(int num_kernels)
 {
     struct run_counters counters = {
-        .total = {{"launches", 4}, {"block_barriers", 12345}},
+        .totals = {{"launches", 4}, {"block_barriers", 12345}},
         .num_counters = 2,
         .num_kernels = num_kernels,
         .kernels = {{"fill", {{"launches", 1}, {"block_barriers", 0}}},
@@ -38,7 +38,7 @@ static void write_counters(const struct run_counters *counters, double num_token
     size_t size;
 
     assert_non_null(stream);
-    counters_report(counters, num_tokens, &report);
+    report_add_counters(counters, num_tokens, &report);
     assert_true(record_write(&report, format, stream, &error));
     record_free(&report);
     rewind(stream);
@@ -52,7 +52,7 @@ static void expect_table(int num_kernels, double num_tokens, const char *expecte
     const struct run_counters counters = made_up(num_kernels);
     char text[TEXT_SIZE], wanted[TEXT_SIZE];
 
-    snprintf(wanted, sizeof wanted, "%s\n%s\n", expected, backend_limits());
+    snprintf(wanted, sizeof wanted, "%s\n%s\n", expected, backend_limitations());
     write_counters(&counters, num_tokens, RECORD_TABLE, text);
     assert_string_equal(text, wanted);
 }
@@ -131,17 +131,17 @@ static void rare_counters_that_are_0_are_left_out(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    counters.num_rare = 1;
+    counters.num_rare_counters = 1;
     write_counters(&counters, 1.0, RECORD_CSV, text);
     assert_string_equal(text, "launches,block_barriers\n4,12345\n");
-    counters.total[1].value = 0;
+    counters.totals[1].value = 0;
     write_counters(&counters, 1.0, RECORD_CSV, text);
     assert_string_equal(text, "launches\n4\n");
     write_counters(&counters, 1.0, RECORD_JSON, text);
     assert_null(strstr(text, "block_barriers"));
     write_counters(&counters, 1.0, RECORD_TABLE, text);
     assert_null(strstr(text, "block barriers"));
-    counters.num_rare = 0;
+    counters.num_rare_counters = 0;
     write_counters(&counters, 1.0, RECORD_CSV, text);
     assert_string_equal(text, "launches,block_barriers\n4,0\n");
 }
@@ -173,7 +173,7 @@ static void any_text_is_a_text(void **state)
             size_t size;
             FILE *const stream = open_memstream(&text, &size);
 
-            record_text(&report, IN_DATA, "x", "%s", cases[i].text);
+            record_add_text(&report, IN_DATA, "x", "%s", cases[i].text);
             assert_true(record_write(&report, format, stream, &error));
             assert_int_equal(fclose(stream), 0);
             snprintf(expected, sizeof expected, format == RECORD_JSON ? "{\n  \"x\": \"%s\"\n}\n" : "x\n%s\n",
@@ -212,5 +212,5 @@ int main(void)
         cmocka_unit_test(any_text_is_a_text),          cmocka_unit_test(an_error_is_a_line),
     };
 
-    return cmocka_run_group_tests_name("counters_report", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("report_add_counters", tests, NULL, NULL);
 }

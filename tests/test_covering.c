@@ -14,7 +14,7 @@ enum { A, B, C, D, NUM_DIMENSIONS };
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [A] = {CORNERS(1, 2, 3, 4, 5, 6, 7)},
-    [B] = {CORNERS(0, 10, 20, 30, 1000), .num_alone = 1},
+    [B] = {CORNERS(0, 10, 20, 30, 1000), .num_isolated = 1},
     [C] = {CORNERS(0, 1)},
     [D] = {CORNERS(0, 1, 2)},
 };
@@ -39,20 +39,20 @@ static bool some(const int64_t *corners)
 
 /** Makes the design for an implementation that supports the problems that `supports` accepts. */
 static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool stop_after_corners,
-                 struct covering *covering, struct problems *problems)
+                 struct covering_design *covering, struct problems *problems)
 {
     problems->count = 0;
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
-    covering_add(covering, A, 8, false);
-    covering_add(covering, A, 3, false);
-    while (covering_next(covering)) {
+    covering_add_corner(covering, A, 8, false);
+    covering_add_corner(covering, A, 3, false);
+    while (covering_propose(covering)) {
         int64_t *const corners = problems->corners[problems->count];
 
         for (int d = 0; d < NUM_DIMENSIONS; d++)
-            corners[d] = covering_corner(covering, d);
+            corners[d] = covering_proposed_corner(covering, d);
         if (!supports(corners))
             continue;
-        covering_take(covering);
+        covering_accept(covering);
         problems->count++;
         assert_in_range(problems->count, 1, 199);
     }
@@ -70,7 +70,7 @@ static int with_pair(const struct problems *problems, int d, int64_t corner, int
 
 static void every_pair_is_in_a_problem(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
@@ -84,14 +84,14 @@ static void every_pair_is_in_a_problem(void **state)
     assert_int_equal(with_pair(&problems, B, 1000, B, 1000), 1);
     assert_int_equal(with_pair(&problems, A, 1, B, 1000), 1); /* the other dimensions have usual values */
     assert_in_range(problems.count, 8 * 4 + 1, 50);
-    assert_int_equal(covering_corners(&covering, COVERED), 8 + 5 + 2 + 3);
-    assert_int_equal(covering_pairs(&covering, COVERED), 8 * 4 + (8 + 4) * (2 + 3) + 2 * 3);
-    assert_int_equal(covering_pairs(&covering, NOT_SUPPORTED), 0);
+    assert_int_equal(covering_num_corners(&covering, COVERED), 8 + 5 + 2 + 3);
+    assert_int_equal(covering_num_pairs(&covering, COVERED), 8 * 4 + (8 + 4) * (2 + 3) + 2 * 3);
+    assert_int_equal(covering_num_pairs(&covering, NOT_SUPPORTED), 0);
 }
 
 static void pairs_without_support_are_counted(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
@@ -99,24 +99,24 @@ static void pairs_without_support_are_counted(void **state)
     assert_int_equal(with_pair(&problems, B, 20, B, 20), 0);
     assert_int_equal(with_pair(&problems, A, 7, B, 30), 0);
     assert_true(with_pair(&problems, A, 6, B, 30) > 0);
-    assert_int_equal(covering_corners(&covering, NOT_SUPPORTED), 1);
-    assert_int_equal(covering_pairs(&covering, NOT_SUPPORTED), 1 + 8 + 2 + 3);
+    assert_int_equal(covering_num_corners(&covering, NOT_SUPPORTED), 1);
+    assert_int_equal(covering_num_pairs(&covering, NOT_SUPPORTED), 1 + 8 + 2 + 3);
 }
 
 static void every_corner_alone_needs_few_problems(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems;
 
     (void)state;
     make(some, 1, true, &covering, &problems);
-    assert_int_equal(covering_corners(&covering, COVERED), 8 + 4 + 2 + 3);
+    assert_int_equal(covering_num_corners(&covering, COVERED), 8 + 4 + 2 + 3);
     assert_in_range(problems.count, 8, 10);
 }
 
 static void the_seed_decides(void **state)
 {
-    static struct covering covering;
+    static struct covering_design covering;
     struct problems problems, same, other;
 
     (void)state;

@@ -21,8 +21,8 @@ static void starts_where_asked(void **state)
         assert_true(device_buffer_allocate(&buffer, "buffer", 100, offsets[i], &error));
         assert_int_equal((uintptr_t)buffer.data % ALIGNMENT, offsets[i]);
         assert_int_equal(buffer.bytes, 100);
-        assert_true(device_buffer_fill(&buffer, 1, &error));
-        assert_true(device_buffer_guards_hold(&buffer, "it", &error));
+        assert_true(device_buffer_poison(&buffer, 1, &error));
+        assert_true(device_buffer_check_guards(&buffer, "it", &error));
         device_buffer_free(&buffer);
     }
 }
@@ -35,7 +35,7 @@ static void write_at(size_t offset, size_t bytes, ptrdiff_t at, const char *expe
 
     assert_true(device_buffer_allocate(&buffer, "buffer", bytes, offset, &error));
     assert_int_equal(cudaMemset((char *)buffer.data + at, 0, 1), cudaSuccess);
-    assert_false(device_buffer_guards_hold(&buffer, "it", &error));
+    assert_false(device_buffer_check_guards(&buffer, "it", &error));
     assert_string_equal(error.text, expected);
     device_buffer_free(&buffer);
 }

@@ -100,7 +100,7 @@ static void try_npy(const uint8_t *bytes, size_t size)
         must(!array.data);
         return;
     }
-    data = (size_t)npy_count(&array) * dtype_size(array.dtype);
+    data = (size_t)npy_num_elements(&array) * dtype_size(array.dtype);
     must(data < size && memcmp(array.data, bytes + size - data, data) == 0);
     npy_free(&array);
 }
@@ -192,7 +192,7 @@ static char *command_of(bool align, int count, char **words)
         must_be_a_line(&program.error);
         return NULL;
     }
-    program.requested = *program.options;
+    program.requested_options = *program.options;
     if (align)
         align_options_command(&options.align, &program);
     else
@@ -276,7 +276,7 @@ static void rewriter(const uint8_t *bytes, size_t size)
     fclose(in);
     stdout = begin_to_write(&output);
     stderr = begin_to_write(&error);
-    const bool good = find_code(&input) && rewrite(&input);
+    const bool good = fill_code(&input) && rewrite(&input);
 
     stdout = out;
     stderr = errors;
@@ -324,7 +324,7 @@ static void try_map(const uint8_t *bytes, size_t size, bool wide)
     struct error error = {0};
 
     must(map);
-    if (align_convert_map(&array, (int)array.shape[0], map, &error)) {
+    if (align_convert_expert_map(&array, (int)array.shape[0], map, &error)) {
         must(is_map(&array, &from));
         for (int64_t i = 0; i < array.shape[0]; i++)
             must(map[i] == align_load_id(&from, array.data, i));
@@ -343,7 +343,7 @@ static void try_counts(const uint8_t *bytes, size_t size)
     int64_t *counts = NULL, sum = 0;
     struct error error = {0};
 
-    requested.counts = text;
+    requested.counts_list = text;
     if (open_counts(&requested, &counts, &error)) {
         for (int e = 0; e < requested.problem.num_experts; e++)
             sum += counts[e];
@@ -373,7 +373,8 @@ static void try_records(const uint8_t *bytes, size_t size)
 
     memset(&verdict, 0, sizeof verdict);
     records_read(&text, &verdict, &records);
-    must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.planned && verdict.planned <= VERDICT_MAX_CASES);
+    must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.num_planned &&
+         verdict.num_planned <= VERDICT_MAX_CASES);
     must(verdict.num_measures >= 0 && verdict.num_measures <= VERDICT_MAX_MEASURES);
     for (int i = 0; i < verdict.num_cases; i++)
         for (const char *at = verdict.cases[i].message; *at; at++)
@@ -386,7 +387,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
     struct error notice, error;
 
     must(progress_read(file_of(bytes, size), false, &progress, &notice, &error));
-    must(!notice.text[0] || (progress.num_entries == 0 && !progress.at[0]));
+    must(!notice.text[0] || (progress.num_entries == 0 && !progress.current_name[0]));
     for (size_t i = 0; i < progress.num_entries; i++)
         must(progress_find(&progress, progress.entries[i].name) == &progress.entries[i]);
     progress_free(&progress);
@@ -402,16 +403,16 @@ static void try_regions(const uint8_t *bytes, size_t size)
     if (second)
         *second = '\0';
 
-    const struct text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
-    const struct text answers = {
+    const struct named_text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
+    const struct named_text answers = {
         .path = "a.txt", .text = second ? second + 1 : "", .size = second ? strlen(second + 1) : 0};
 
     if (!regions_find(&exercise, &regions, &error)) {
         must_be_a_line(&error);
     } else {
-        for (int i = 0; i < regions.count; i++)
+        for (int i = 0; i < regions.num_regions; i++)
             must(regions.region[i].begin <= regions.region[i].end && regions.region[i].end <= exercise.size);
-        must(regions_same_outside(&exercise, &exercise, &error) && regions_untouched(&exercise, &exercise));
+        must(regions_same_outside(&exercise, &exercise, &error) && regions_unchanged(&exercise, &exercise));
         if (regions_fill(&exercise, &answers, &exercise, &filled, &error))
             must(filled);
         else

@@ -51,12 +51,12 @@ static struct gate_buffers buffers_of(const struct bench *bench)
 
 static float *logits_of(const struct bench *bench)
 {
-    return bench->tensors.list[GATE_GATING_OUTPUT].host.data;
+    return bench->tensors.tensor[GATE_GATING_OUTPUT].host.data;
 }
 
 static float *bias_of(const struct bench *bench)
 {
-    return bench->tensors.list[GATE_CORRECTION_BIAS].host.data;
+    return bench->tensors.tensor[GATE_CORRECTION_BIAS].host.data;
 }
 
 /** Generates the input and fills the outputs with the reference's answer. */
@@ -135,7 +135,7 @@ static void the_reference_passes_everywhere(void **state)
 
     (void)state;
     for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
-        for (int dist = 0; dist < GATE_DIST_COUNT; dist++)
+        for (int dist = 0; dist < NUM_GATE_DISTS; dist++)
             for (int form = 0; form < 3 * 3 * 3 * 2; form++) {
                 struct gate_problem problem = deepseek(19);
                 struct bench bench;
@@ -692,19 +692,19 @@ static void uniform_logits_have_choices_below_0(void **state)
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
     static const struct gate_implementation any = {.name = "any", .supports_shared_experts = true};
-    static struct covering covering;
+    static struct covering_design covering;
     struct gate_options options;
     int found[GATE_SCORE_NONE + 1] = {0};
 
     (void)state;
-    gate_covering_start(any.last_tokens, 1, false, &covering);
+    gate_covering_start(any.kernel_switch_tokens, 1, false, &covering);
     while (gate_problem_to_try(&covering, &any, 1, &options)) {
         const struct gate_problem problem = options.problem;
         struct error error;
         struct bench bench;
         struct gate_row row;
 
-        covering_take(&covering);
+        covering_accept(&covering);
         if (options.dist != GATE_DIST_NAN || !problem.has_bias)
             continue;
         bench = set_up(problem, options.dist, options.program.seed);
@@ -877,7 +877,7 @@ static void shared_experts_may_weigh_what_floats_give_them(void **state)
 
     (void)state;
     for (int form = 0; form < 3 * 3 * 2 * 2 * 5; form++)
-        for (int dist = 0; dist < GATE_DIST_COUNT; dist++) {
+        for (int dist = 0; dist < NUM_GATE_DISTS; dist++) {
             struct gate_problem problem = with_shared_experts(2, factors[form / 36], form / 18 % 2);
 
             problem.dtype = (enum dtype)(form % 3);

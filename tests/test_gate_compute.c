@@ -41,10 +41,10 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
 
     assert_true(gate_problem_check(problem, &error));
     assert_true(gate_tensors_allocate(problem, &tensors, &error));
-    gate_generate_logits(problem, dist, seed, tensors.list[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, tensors.list[GATE_CORRECTION_BIAS].host.data);
-    if (!launch_run(&launch, &tensors, &error)) {
+        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_CORRECTION_BIAS].host.data);
+    if (!checked_launch_run(&launch, &tensors, &error)) {
         char shape[256];
 
         gate_problem_describe(problem, shape, sizeof shape);
@@ -61,7 +61,7 @@ static void random_problems_are_right(void **state)
     for (int i = 0; i < 3000; i++) {
         const struct gate_problem problem = random_problem(&random);
 
-        check_problem(&problem, (enum gate_dist)(i % GATE_DIST_COUNT), (uint64_t)i);
+        check_problem(&problem, (enum gate_dist)(i % NUM_GATE_DISTS), (uint64_t)i);
     }
 }
 

@@ -69,8 +69,8 @@ static void load_case(const char *name, struct golden *golden)
     snprintf(path, sizeof path, "%s/%s/topk_weights.npy", folder, name);
     if (!npy_read(path, &golden->weights, &error))
         fail_msg("%s", error.text);
-    assert_int_equal(npy_count(&golden->ids), gate_num_ids(&golden->options.problem));
-    assert_int_equal(npy_count(&golden->weights), gate_num_ids(&golden->options.problem));
+    assert_int_equal(npy_num_elements(&golden->ids), gate_num_ids(&golden->options.problem));
+    assert_int_equal(npy_num_elements(&golden->weights), gate_num_ids(&golden->options.problem));
 }
 
 static void free_case(struct golden *golden)

@@ -86,12 +86,12 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
                                                                                   sizeof *row);
     float *const activation = malloc((size_t)intermediate * sizeof *activation);
 
-    tensor_read(&bench->tensors.list[MOE_HIDDEN], token * h, h, hidden);
+    tensor_read(&bench->tensors.tensor[MOE_HIDDEN], token * h, h, hidden);
     for (int i = 0; i < intermediate; i++) {
         float halves[2];
 
         for (int half = 0; half < 2; half++) {
-            tensor_read(&bench->tensors.list[MOE_W13], (first + half * intermediate + i) * h, h, row);
+            tensor_read(&bench->tensors.tensor[MOE_W13], (first + half * intermediate + i) * h, h, row);
             halves[half != (bench->fault == SWAPPED_HALVES)] = dot(hidden, row, steps, bench->fault == BF16_SUMS);
         }
         for (int half = 0; bench->fault == ROUNDED_HALVES && half < 2; half++)
@@ -100,7 +100,7 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
                                 bench->fault == TRUNCATED);
     }
     for (int j = 0; j < h; j++) {
-        tensor_read(&bench->tensors.list[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
+        tensor_read(&bench->tensors.tensor[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
 
         const float sum = dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2);
 
@@ -142,7 +142,7 @@ static void compute_token(const struct bench *bench, int64_t token)
                        routing->topk_weights[position], sums);
     }
     for (int j = 0; j < problem->hidden_size; j++)
-        dtype_store(problem->dtype, bench->tensors.list[MOE_OUTPUT].host.data,
+        dtype_store(problem->dtype, bench->tensors.tensor[MOE_OUTPUT].host.data,
                     (size_t)(token * problem->hidden_size + j), sums[j]);
     free(sums);
 }
@@ -151,7 +151,7 @@ static void compute(struct bench *bench, enum fault fault)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
     const size_t last = (size_t)(problem->num_tokens * problem->hidden_size - 1);
-    void *const output = bench->tensors.list[MOE_OUTPUT].host.data;
+    void *const output = bench->tensors.tensor[MOE_OUTPUT].host.data;
 
     bench->fault = fault;
     for (int64_t token = 0; token < problem->num_tokens; token++)
@@ -174,7 +174,7 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.problem = problem;
     options.program.num_tokens = problem.num_tokens;
     options.program.seed = seed;
-    options.map = map;
+    options.expert_map_option = map;
     options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
     options.topk_given = options.program.num_tokens_given = true;
     if (!moe_load(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
@@ -331,8 +331,8 @@ static void weights_go_with_their_experts(void **state)
     for (int local = 0; local < 3; local++) {
         const int expert = some.layer.routing.local_experts[local];
 
-        tensor_read(&all.tensors.list[MOE_W13], (int64_t)expert * elements, elements, whole);
-        tensor_read(&some.tensors.list[MOE_W13], (int64_t)local * elements, elements, part);
+        tensor_read(&all.tensors.tensor[MOE_W13], (int64_t)expert * elements, elements, whole);
+        tensor_read(&some.tensors.tensor[MOE_W13], (int64_t)local * elements, elements, part);
         assert_memory_equal(whole, part, sizeof whole);
     }
     tear_down(&all);
@@ -343,8 +343,8 @@ static void weights_go_with_their_experts(void **state)
 static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");
-    const int64_t checked = moe_checked_tokens(&bench.layer.problem);
-    struct tensor *const output = &bench.tensors.list[MOE_OUTPUT];
+    const int64_t checked = moe_num_checked_tokens(&bench.layer.problem);
+    struct tensor *const output = &bench.tensors.tensor[MOE_OUTPUT];
     struct error error = {0};
 
     (void)state;

@@ -107,7 +107,7 @@ static void reads_every_type(void **state)
         assert_int_equal(array.ndim, 2);
         assert_int_equal(array.shape[0], 2);
         assert_int_equal(array.shape[1], 3);
-        assert_int_equal(npy_count(&array), 6);
+        assert_int_equal(npy_num_elements(&array), 6);
         for (size_t byte = 0; byte < 6 * cases[i].size; byte++)
             assert_int_equal(((unsigned char *)array.data)[byte], byte);
         npy_free(&array);
@@ -299,7 +299,7 @@ static void expect_array_or_line(const void *bytes, size_t size)
 
     write_file(bytes, size);
     if (npy_read(path, &array, &error)) {
-        const size_t data_bytes = (size_t)npy_count(&array) * dtype_size(array.dtype);
+        const size_t data_bytes = (size_t)npy_num_elements(&array) * dtype_size(array.dtype);
         volatile unsigned char sum = 0;
 
         assert_true(data_bytes <= size);
@@ -380,7 +380,7 @@ static void writes_what_it_reads(void **state)
             assert_int_equal(back.dtype, array.dtype);
             assert_int_equal(back.ndim, array.ndim);
             assert_memory_equal(back.shape, array.shape, sizeof array.shape);
-            assert_memory_equal(back.data, data, (size_t)npy_count(&array) * dtype_size(array.dtype));
+            assert_memory_equal(back.data, data, (size_t)npy_num_elements(&array) * dtype_size(array.dtype));
             npy_free(&back);
         }
     }

@@ -14,16 +14,16 @@
 #define EXERCISE \
     "int before;\n    // TODO one\n    int old;\n    // END one\nint between;\n// TODO two\n// END two\nint after;\n"
 
-static struct text text_of(const char *path, const char *text)
+static struct named_text text_of(const char *path, const char *text)
 {
-    return (struct text){.path = path, .text = text, .size = strlen(text)};
+    return (struct named_text){.path = path, .text = text, .size = strlen(text)};
 }
 
 /** Fills the exercise; returns the text, which the caller frees, or NULL with an error. */
 static char *fill(const char *exercise, const char *answers, const char *rest, struct error *error)
 {
-    const struct text exercise_text = text_of("e.cu", exercise), answers_text = text_of("a.txt", answers);
-    const struct text rest_text = text_of("r.txt", rest ? rest : "");
+    const struct named_text exercise_text = text_of("e.cu", exercise), answers_text = text_of("a.txt", answers);
+    const struct named_text rest_text = text_of("r.txt", rest ? rest : "");
     char *filled;
 
     error->text[0] = '\0';
@@ -71,8 +71,8 @@ static void takes_the_rest_from_elsewhere(void **state)
 
 static void escapes_paths(void **state)
 {
-    const struct text exercise = text_of("a \"b\\c", "// TODO x\n// END x\n");
-    const struct text answers = text_of("\"", "// TODO x\n1\n// END x\n");
+    const struct named_text exercise = text_of("a \"b\\c", "// TODO x\n// END x\n");
+    const struct named_text answers = text_of("\"", "// TODO x\n1\n// END x\n");
     struct error error;
     char *filled;
 
@@ -105,7 +105,7 @@ static void refuses_markers(void **state)
 
 static void refuses_what_is_not_text(void **state)
 {
-    const struct text exercise = {.path = "e.cu", .text = "// TODO a\n\0// END a\n", .size = 20};
+    const struct named_text exercise = {.path = "e.cu", .text = "// TODO a\n\0// END a\n", .size = 20};
     struct regions regions;
     struct error error;
 
@@ -124,7 +124,7 @@ static void refuses_too_many(void **state)
     for (int i = 0; i <= MAX_REGIONS; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "// TODO r%d\n// END r%d\n", i, i);
 
-    const struct text exercise = text_of("e.cu", text);
+    const struct named_text exercise = text_of("e.cu", text);
 
     assert_false(regions_find(&exercise, &regions, &error));
     assert_string_equal(error.text, "e.cu:33: more than 16 regions");
@@ -134,7 +134,7 @@ static void refuses_too_many(void **state)
 static const char *difference(const char *learner)
 {
     static struct error error;
-    const struct text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
+    const struct named_text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
 
     return regions_same_outside(&exercise, &text, &error) ? "" : error.text;
 }
@@ -194,9 +194,9 @@ static void names_markers_that_differ(void **state)
 
 static bool untouched(const char *learner)
 {
-    const struct text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
+    const struct named_text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
 
-    return regions_untouched(&exercise, &text);
+    return regions_unchanged(&exercise, &text);
 }
 
 static void knows_what_is_untouched(void **state)

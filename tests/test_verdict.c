@@ -25,10 +25,10 @@ static char program[512];
 static struct verdict judge(const char *what, double seconds)
 {
     const struct graded_program graded = {
-        .program = program,
+        .path = program,
         .seed = 987654321,
-        .only = what,
-        .limits = {.seconds = seconds, .memory_bytes = (size_t)256 << 20, .output_bytes = 1 << 16, .events = 12345},
+        .only_case = what,
+        .limits = {.seconds = seconds, .memory_bytes = (size_t)256 << 20, .output_bytes = 1 << 16, .max_events = 12345},
     };
     struct verdict verdict;
     struct error error = {0};
@@ -43,7 +43,7 @@ static void expect_refused_within(const char *what, double seconds, const char *
 
     assert_false(verdict.passed);
     assert_string_equal(verdict.reason, reason);
-    assert_string_equal(verdict.at_case, at_case);
+    assert_string_equal(verdict.reason_case, at_case);
     verdict_free(&verdict);
 }
 
@@ -59,7 +59,7 @@ static void a_good_one_passes(void **state)
     (void)state;
     assert_string_equal(verdict.reason, "");
     assert_true(verdict.passed);
-    assert_int_equal(verdict.planned, 1);
+    assert_int_equal(verdict.num_planned, 1);
     assert_int_equal(verdict.num_cases, 1);
     assert_string_equal(verdict.cases[0].name, "only");
     assert_null(verdict.output);
@@ -87,7 +87,7 @@ static void the_first_failure_is_the_reason(void **state)
 
     (void)state;
     assert_false(verdict.passed);
-    assert_string_equal(verdict.at_case, "second");
+    assert_string_equal(verdict.reason_case, "second");
     assert_string_equal(verdict.reason, "token 3: ?[31mno");
     assert_int_equal(verdict.num_cases, 3);
     assert_int_equal(verdict.cases[0].result, CASE_PASSED);
@@ -95,7 +95,7 @@ static void the_first_failure_is_the_reason(void **state)
     assert_int_equal(verdict.cases[2].result, CASE_FAULTED);
     assert_string_equal(verdict.cases[2].message, "x.cu:4: race");
     assert_int_equal(verdict.num_measures, 1);
-    assert_string_equal(verdict.measures[0].of_case, "first");
+    assert_string_equal(verdict.measures[0].case_name, "first");
     assert_string_equal(verdict.measures[0].name, "shuffles");
     assert_true(verdict.measures[0].value == 10);
     assert_string_equal(verdict.output, "?[2Jcleared\n");
@@ -206,7 +206,7 @@ static void no_device(void **state)
 
 static void nothing_to_run(void **state)
 {
-    const struct graded_program graded = {.program = "/nonexistent/program"};
+    const struct graded_program graded = {.path = "/nonexistent/program"};
     struct verdict verdict;
     struct error error;
 

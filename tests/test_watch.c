@@ -15,7 +15,7 @@
 /** A watched folder, and the saves that were reported. */
 struct watched {
     char folder[64];
-    struct watch watch;
+    struct folder_watch watch;
     int stop[2];
     int saves;
     int steps_left; /**< further saves, each made when the preceding save is reported */
@@ -169,7 +169,7 @@ static void folder_removed(void **state)
 
 static void no_folder(void **state)
 {
-    struct watch watch;
+    struct folder_watch watch;
     struct error error;
 
     (void)state;

@@ -16,8 +16,8 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "08_align_blelloch",
-                           .last_ids = {1023},
-                           .last_experts = {64},
+                           .kernel_switch_ids = {1023},
+                           .kernel_switch_experts = {64},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity,
                            .workspace_bytes = align_offsets_bytes,

@@ -16,8 +16,8 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "09_align_warp_scan",
-                           .last_ids = {1023},
-                           .last_experts = {64},
+                           .kernel_switch_ids = {1023},
+                           .kernel_switch_experts = {64},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity,
                            .workspace_bytes = align_offsets_bytes,

@@ -17,8 +17,8 @@ int main(int argc, char **argv)
     static const struct align_chapter chapter = {
         // [program]
         .implementation = {.name = "10_align_parallel_fill",
-                           .last_ids = {127},
-                           .last_experts = {8},
+                           .kernel_switch_ids = {127},
+                           .kernel_switch_experts = {8},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_spread_offsets_bytes,

@@ -23,9 +23,9 @@ int main(int argc, char **argv)
         .implementation = {.name = "11b_moe_tiled",
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
-                           .bench_most_tokens = 4096,
+                           .bench_max_tokens = 4096,
                            .launch = moe_launch},
-        .before = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch_before},
+        .before = {.name = "11a_moe_naive", .bench_max_tokens = 512, .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);
 }

@@ -17,7 +17,7 @@ static void *data(const struct parallel_layer *layer, int array)
 
 static bool launched(cudaError_t status, struct error *error)
 {
-    return status == cudaSuccess || launch_failed(status, error);
+    return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
 // [compute]
@@ -49,12 +49,13 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     return stage_begin(layer, "align", error) &&
            launched(num_tokens > 0 ? align_launch(&align, &lists, stream) : cudaSuccess, error) &&
-           stage_end(layer, (struct stage){.by = "10_align_parallel_fill"}, error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = "10_align_parallel_fill"}, error) &&
            stage_begin(layer, "experts", error) &&
            launched(num_tokens > 0 ? layer->experts.launch(&problem, &buffers, stream) : cudaSuccess, error) &&
-           stage_end(layer, (struct stage){.by = layer->experts.name}, error) && stage_begin(layer, "sum", error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = layer->experts.name}, error) &&
+           stage_begin(layer, "sum", error) &&
            launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
-           stage_end(layer, (struct stage){.by = "parallel.cu"}, error);
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
 // [compute]
 
@@ -65,11 +66,11 @@ static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t r
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
     int64_t *bytes;
-    bool good = ALLOCATE_ARRAY(bytes, layer->dp.size, error);
+    bool good = ALLOCATE_ARRAY(bytes, layer->dp_group.size, error);
 
-    for (int d = 0; good && d < layer->dp.size; d++)
+    for (int d = 0; good && d < layer->dp_group.size; d++)
         bytes[d] = (cu_tokens[d + 1] - cu_tokens[d]) * (int64_t)row;
-    good = good && group_all_gather(&layer->dp, data(layer, own), bytes, data(layer, all), error);
+    good = good && group_all_gather(&layer->dp_group, data(layer, own), bytes, data(layer, all), error);
     free(bytes);
     return good;
 }
@@ -80,11 +81,11 @@ static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error
     const size_t topk = (size_t)layer->problem->topk;
     bool good;
 
-    group_begin(&layer->dp);
+    group_begin(&layer->dp_group);
     good = gather_rows(layer, OWN_HIDDEN, HIDDEN, row, error) &&
            gather_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
            gather_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error);
-    return group_end(&layer->dp, error) && good;
+    return group_end(&layer->dp_group, error) && good;
 }
 
 // [run_broadcast]
@@ -98,19 +99,20 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
     float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)split->own_begin * h;
 
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
-           stage_end(
-               layer,
-               stage_of_collective("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
-               error) &&
+           stage_end(layer,
+                     stage_of_collective("all-gather", &layer->dp_group, (double)n * (row + choice),
+                                         (double)own * (row + choice)),
+                     error) &&
            compute(layer, n, error) && stage_begin(layer, "reduce DP", error) &&
-           group_all_reduce(&layer->dp, sums, n * (int64_t)h, error) &&
-           stage_end(layer, stage_of_all_reduce(&layer->dp, (double)n * h * sizeof(float)), error) &&
-           stage_begin(layer, "reduce TP", error) && group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
-           stage_end(layer, stage_of_all_reduce(&layer->tp, (double)own * h * sizeof(float)), error) &&
+           group_all_reduce(&layer->dp_group, sums, n * (int64_t)h, error) &&
+           stage_end(layer, stage_of_all_reduce(&layer->dp_group, (double)n * h * sizeof(float)), error) &&
+           stage_begin(layer, "reduce TP", error) &&
+           group_all_reduce(&layer->tp_group, own_sums, own * (int64_t)h, error) &&
+           stage_end(layer, stage_of_all_reduce(&layer->tp_group, (double)own * h * sizeof(float)), error) &&
            stage_begin(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
                     error) &&
-           stage_end(layer, (struct stage){.by = "parallel.cu"}, error);
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
 // [run_broadcast]
 
@@ -135,10 +137,10 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
                             cudaMemcpyDeviceToHost);
     *received = 0;
     for (int r = 0; good && status == cudaSuccess && r < size; r++)
-        *received += layer->lists->received_of[r] = counts[r];
+        *received += layer->lists->num_received_from[r] = counts[r];
     free(counts);
     free(bytes);
-    return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
+    return status == cudaSuccess ? good : error_set_cuda(error, "the counts of rows", status);
 }
 
 /**
@@ -148,8 +150,8 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
     const int size = layer->split->num_ranks;
-    const int64_t *const sent = back ? layer->lists->received_of : layer->lists->sent_to;
-    const int64_t *const received = back ? layer->lists->sent_to : layer->lists->received_of;
+    const int64_t *const sent = back ? layer->lists->num_received_from : layer->lists->num_sent_to;
+    const int64_t *const received = back ? layer->lists->num_sent_to : layer->lists->num_received_from;
     int64_t *bytes;
     bool good = ALLOCATE_ARRAY(bytes, 2 * size, error);
 
@@ -180,12 +182,13 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
 }
 
 /** Returns the traffic of an all-to-all. As in nccl-tests, a rank's bytes include those it sends to itself. */
-static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
+static struct layer_stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back,
+                                    size_t row)
 {
-    const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
-    struct stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
+    const int64_t own = layer->lists->num_sent_to[layer->split->rank], most = sent > received ? sent : received;
+    struct layer_stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
 
-    stage.received = (double)((back ? sent : received) - own) * row;
+    stage.received_bytes = (double)((back ? sent : received) - own) * row;
     return stage;
 }
 
@@ -193,17 +196,17 @@ static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, 
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const struct split *const split = layer->split;
-    const int first = split->rank / split->tp * split->tp;
+    const int first = split->rank / split->num_tp * split->num_tp;
     int64_t *bytes;
-    bool good = ALLOCATE_ARRAY(bytes, split->tp, error);
+    bool good = ALLOCATE_ARRAY(bytes, split->num_tp, error);
 
-    for (int t = 0; good && t < split->tp; t++) {
-        const int64_t end = t + 1 < split->tp ? split_share_begin(split, first + t + 1)
-                                              : split->cu_tokens[first / split->tp + 1];
+    for (int t = 0; good && t < split->num_tp; t++) {
+        const int64_t end = t + 1 < split->num_tp ? split_share_begin(split, first + t + 1)
+                                                  : split->cu_tokens[first / split->num_tp + 1];
 
         bytes[t] = (end - split_share_begin(split, first + t)) * (int64_t)row;
     }
-    good = good && group_all_gather(&layer->tp, data(layer, OWN_RESULT), bytes, data(layer, RESULT), error);
+    good = good && group_all_gather(&layer->tp_group, data(layer, OWN_RESULT), bytes, data(layer, RESULT), error);
     free(bytes);
     return good;
 }
@@ -215,8 +218,8 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), sum_row = h * sizeof(float);
-    const int64_t own = split->own_end - split->own_begin, sent = layer->lists->sent;
-    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->tp;
+    const int64_t own = split->own_end - split->own_begin, sent = layer->lists->num_sent;
+    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->num_tp;
     const double dp_rows = (double)(cu_tokens[1] - cu_tokens[0]) * row;
     int64_t received;
 
@@ -234,8 +237,8 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), split->num_ranks, own,
                                     data(layer, OWN_RESULT), layer->ranks->stream),
                     error) &&
-           stage_end(layer, (struct stage){.by = "parallel.cu"}, error) && stage_begin(layer, "gather TP", error) &&
-           gather_shares(layer, row, error) &&
-           stage_end(layer, stage_of_collective("all-gather", &layer->tp, dp_rows, (double)own * row), error);
+           stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error) &&
+           stage_begin(layer, "gather TP", error) && gather_shares(layer, row, error) &&
+           stage_end(layer, stage_of_collective("all-gather", &layer->tp_group, dp_rows, (double)own * row), error);
 }
 // [run_all_to_all]

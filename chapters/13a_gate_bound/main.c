@@ -40,8 +40,8 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13a_gate_bound",
                            .supports_shared_experts = true,
-                           .overlaps = true,
-                           .last_tokens = {65536}, /* a number that does not fit in 16 bits */
+                           .supports_overlap = true,
+                           .kernel_switch_tokens = {65536}, /* a number that does not fit in 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "05_fused_gate", .launch = gate_launch_before},

@@ -40,8 +40,8 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13c_gate_fewer_instructions",
                            .supports_shared_experts = true,
-                           .overlaps = true,
-                           .last_tokens = {960, 961, 962, 963, 65536}, /* near FEW_TOKENS; a 17-bit number */
+                           .supports_overlap = true,
+                           .kernel_switch_tokens = {960, 961, 962, 963, 65536}, /* near FEW_TOKENS; a 17-bit number */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},

@@ -15,13 +15,13 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "14a_align_bit_ranks",
-                           .overlaps = true,
-                           .last_ids = {32, 1024, 2048, 4096},
-                           .last_experts = {4, 256},
+                           .supports_overlap = true,
+                           .kernel_switch_ids = {32, 1024, 2048, 4096},
+                           .kernel_switch_experts = {4, 256},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_spread_offsets_bytes, /* for the fallback to chapter 10's kernels */
-                           .ascending = align_is_few,
+                           .positions_ascend = align_is_few,
                            .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",
                    .capacity = align_capacity_of_few,

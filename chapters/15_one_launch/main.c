@@ -38,13 +38,14 @@ static size_t shared_bytes(const struct routing_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
-        .implementation = {.name = "15_one_launch",
-                           .last_tokens = {64, 256}, /* the most blocks that the simulator co-schedules; MAX_TOKENS */
-                           .unsupported_reason = unsupported_reason,
-                           .workspace_bytes = workspace_bytes,
-                           .workspace_zeroed = true,
-                           .shared_bytes = shared_bytes,
-                           .launch = routing_launch},
+        .implementation =
+            {.name = "15_one_launch",
+             .kernel_switch_tokens = {64, 256}, /* the most blocks that the simulator co-schedules; MAX_TOKENS */
+             .unsupported_reason = unsupported_reason,
+             .workspace_bytes = workspace_bytes,
+             .workspace_zeroed = true,
+             .shared_bytes = shared_bytes,
+             .launch = routing_launch},
         .before = {.name = "13c, then 14b, in two launches",
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,

@@ -35,16 +35,16 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16a_layer_bulk_copies",
-                           .needs = {.capability = 90, .what = "bulk copies"},
+                           .needs = {.capability = 90, .feature = "bulk copies"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,
-                           .bench_most_tokens = 4096,
+                           .bench_max_tokens = 4096,
                            .launch = moe_launch},
         .before = {.name = "11d_moe_async_ring",
                    .block_size = block_size_before,
-                   .bench_most_tokens = 64,
+                   .bench_max_tokens = 64,
                    .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

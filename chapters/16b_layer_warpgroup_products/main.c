@@ -36,19 +36,19 @@ int main(int argc, char **argv)
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16b_layer_warpgroup_products",
                            .needs = {.capability = 90,
-                                     .only = true,
-                                     .what = "bulk copies, and products of warpgroups (wgmma)"},
+                                     .exact_capability = true,
+                                     .feature = "bulk copies, and products of warpgroups (wgmma)"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,
-                           .bench_most_tokens = 16384,
+                           .bench_max_tokens = 16384,
                            .launch = moe_launch},
         .before = {.name = "16a_layer_bulk_copies",
                    .block_size = block_size_before,
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,
-                   .bench_most_tokens = 64,
+                   .bench_max_tokens = 64,
                    .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

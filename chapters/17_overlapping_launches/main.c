@@ -46,7 +46,9 @@ int main(int argc, char **argv)
 {
     static const struct decode_chapter chapter = {
         .name = "17_overlapping_launches",
-        .needs = {.capability = 90, .only = true, .what = "launches that overlap, and products of warpgroups (wgmma)"},
+        .needs = {.capability = 90,
+                  .exact_capability = true,
+                  .feature = "launches that overlap, and products of warpgroups (wgmma)"},
         .unsupported_reason = unsupported_reason,
         .layer = {.name = "16b_layer_warpgroup_products",
                   .block_size = block_size,

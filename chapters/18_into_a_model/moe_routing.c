@@ -21,7 +21,7 @@ cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct
                                  cudaStream_t stream);
 
 /** Returns the simulator's report of a fault. In the GPU library the function is missing and its address is NULL. */
-const char *simt_fault(void) __attribute__((weak));
+const char *simt_fault_message(void) __attribute__((weak));
 // [others]
 
 /* --- what the kernels support ------------------------------------------------------------------------------------- */
@@ -330,8 +330,8 @@ const char *moe_routing_error(int error)
 {
     if (error == cudaErrorStreamCaptureUnsupported)
         return "no workspace is left for a capture: call the operator outside a capture first";
-    if (simt_fault && simt_fault())
-        return simt_fault();
+    if (simt_fault_message && simt_fault_message())
+        return simt_fault_message();
     return cudaGetErrorString((cudaError_t)error);
 }
 

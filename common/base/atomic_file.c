@@ -75,42 +75,42 @@ static void note(const char *old, const char *name)
 
 /* --- temporaries -------------------------------------------------------------------------------------------------- */
 
-int atomic_file_temporary(const char *path, char **name)
+int atomic_file_create_temporary(const char *path, char **temporary_path)
 {
     const size_t room = strlen(path) + 40;
     int file = -1, reason;
 
-    *name = malloc(room);
+    *temporary_path = malloc(room);
     begin_change();
-    for (int i = 0; *name && file < 0 && i < 100; i++) {
-        snprintf(*name, room, "%s.%ld.%d.tmp", path, (long)getpid(), i);
-        file = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    for (int i = 0; *temporary_path && file < 0 && i < 100; i++) {
+        snprintf(*temporary_path, room, "%s.%ld.%d.tmp", path, (long)getpid(), i);
+        file = open(*temporary_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno != EEXIST)
             break;
     }
     reason = errno;
     if (file >= 0)
-        note("", *name);
+        note("", *temporary_path);
     end_change();
     if (file < 0) {
-        free(*name);
-        *name = NULL;
+        free(*temporary_path);
+        *temporary_path = NULL;
     }
     errno = reason;
     return file;
 }
 
-void atomic_file_temporary_remove(char *name)
+void atomic_file_remove_temporary(char *temporary_path)
 {
     const int reason = errno;
 
-    if (!name)
+    if (!temporary_path)
         return;
     begin_change();
-    unlink(name);
-    note(name, "");
+    unlink(temporary_path);
+    note(temporary_path, "");
     end_change();
-    free(name);
+    free(temporary_path);
     errno = reason;
 }
 
@@ -118,33 +118,33 @@ void atomic_file_temporary_remove(char *name)
 
 static bool cannot_write(const struct atomic_file *file, struct error *error)
 {
-    return error_set(error, "%s%s: it cannot be written: %s", file->flag, file->path, strerror(errno));
+    return error_set(error, "%s%s: it cannot be written: %s", file->message_prefix, file->path, strerror(errno));
 }
 
 static void drop(struct atomic_file *file)
 {
     if (file->stream)
         fclose(file->stream);
-    atomic_file_temporary_remove(file->temporary);
+    atomic_file_remove_temporary(file->temporary_path);
     free(file->path);
     *file = (struct atomic_file){0};
 }
 
-bool atomic_file_open(struct atomic_file *file, const char *flag, const char *path, struct error *error)
+bool atomic_file_open(struct atomic_file *file, const char *message_prefix, const char *path, struct error *error)
 {
     struct stat status;
     int descriptor;
 
-    *file = (struct atomic_file){.flag = flag};
+    *file = (struct atomic_file){.message_prefix = message_prefix};
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
+        return error_set(error, "%s%s: %s is there; only a regular file is replaced", message_prefix, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
     file->path = realpath(path, NULL); /* keeps a symbolic link and replaces its target */
     if (!file->path)
         file->path = strdup(path);
     if (!file->path)
-        return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", flag, path);
-    descriptor = atomic_file_temporary(file->path, &file->temporary);
+        return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", message_prefix, path);
+    descriptor = atomic_file_create_temporary(file->path, &file->temporary_path);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");
     if (file->stream)
@@ -177,37 +177,37 @@ static bool finish(struct atomic_file *file, struct error *error)
  */
 static bool replace(const struct atomic_file *file)
 {
-    return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
-           ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
+    return renameat2(AT_FDCWD, file->temporary_path, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
+           ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary_path, file->path) == 0);
 }
 
 /** Undoes replace(), unless it overwrote the old file because the system cannot exchange names. */
 static void put_back(const struct atomic_file *file)
 {
-    if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)
-        rename(file->path, file->temporary);
+    if (renameat2(AT_FDCWD, file->temporary_path, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)
+        rename(file->path, file->temporary_path);
 }
 
-bool atomic_files_commit(struct atomic_file *files, int count, struct error *error)
+bool atomic_files_commit(struct atomic_file *files, int num_files, struct error *error)
 {
     bool good = true;
     int done = 0;
 
-    for (int i = 0; good && i < count; i++)
+    for (int i = 0; good && i < num_files; i++)
         good = !files[i].stream || finish(&files[i], error);
     begin_change();
-    for (; good && done < count; done += good)
-        good = !files[done].temporary || replace(&files[done]) || cannot_write(&files[done], error);
+    for (; good && done < num_files; done += good)
+        good = !files[done].temporary_path || replace(&files[done]) || cannot_write(&files[done], error);
     while (!good && done-- > 0)
-        if (files[done].temporary)
+        if (files[done].temporary_path)
             put_back(&files[done]);
     end_change();
-    atomic_files_discard(files, count);
+    atomic_files_discard(files, num_files);
     return good;
 }
 
-void atomic_files_discard(struct atomic_file *files, int count)
+void atomic_files_discard(struct atomic_file *files, int num_files)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < num_files; i++)
         drop(&files[i]);
 }

@@ -11,21 +11,21 @@ double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double backoff_seconds(double waited)
+double backoff_seconds(double seconds_waited)
 {
     static const double awake = 0.02, longest = 0.001;
 
-    if (waited < awake)
+    if (seconds_waited < awake)
         return 0.0;
-    return waited / 64.0 < longest ? waited / 64.0 : longest;
+    return seconds_waited / 64.0 < longest ? seconds_waited / 64.0 : longest;
 }
 
-bool backoff_wait(double begin, double limit)
+bool backoff_wait(double begin_seconds, double limit_seconds)
 {
-    const double waited = seconds_now() - begin, nap = backoff_seconds(waited);
+    const double waited = seconds_now() - begin_seconds, nap = backoff_seconds(waited);
     const struct timespec time = {.tv_nsec = (long)(1e9 * nap)};
 
-    if (waited > limit)
+    if (waited > limit_seconds)
         return false;
     if (nap > 0.0)
         nanosleep(&time, NULL);

@@ -11,15 +11,15 @@
 double seconds_now(void);
 
 /**
- * Returns how many seconds to sleep after an unsuccessful poll, `waited` seconds into the wait: 0 at first, because
+ * Returns how many seconds to sleep after an unsuccessful poll, `seconds_waited` into the wait: 0 at first, because
  * sleeping would distort measured times; then 1/64 of the time waited, but at most a millisecond.
  */
-double backoff_seconds(double waited);
+double backoff_seconds(double seconds_waited);
 
 /**
- * Yields the processor between two polls of a wait that began at `begin`; sleeps once the wait has become long. Returns
- * false if the wait has exceeded `limit` seconds.
+ * Yields the processor between two polls of a wait that began at `begin_seconds`; sleeps once the wait has become long.
+ * Returns false if the wait has exceeded `limit_seconds`.
  */
-bool backoff_wait(double begin, double limit);
+bool backoff_wait(double begin_seconds, double limit_seconds);
 
 #endif

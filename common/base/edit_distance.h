@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /**
- * Returns the edit distance between `word`'s first `length` letters and `other`: the number of letters to add, remove
- * or replace. Returns SIZE_MAX if a word has more than 64 letters.
+ * Returns the edit distance between `word`'s first `length` letters and `known_word`: the number of letters to add,
+ * remove or replace. Returns SIZE_MAX if a word has more than 64 letters.
  */
-size_t edit_distance(const char *word, size_t length, const char *other);
+size_t edit_distance(const char *word, size_t length, const char *known_word);
 #endif

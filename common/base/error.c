@@ -41,16 +41,16 @@ bool error_set_as(struct error *error, enum run_result result, const char *forma
 
 const char *error_advice(const char *line)
 {
-    const char *const advice = strstr(line, ERROR_TRY);
+    const char *const advice = strstr(line, ERROR_ADVICE_PREFIX);
 
     return advice ? advice : line + strlen(line);
 }
 
-void error_words_set(error_words *words, const char *format, ...)
+void error_phrase_set(error_phrase *phrase, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(*words, sizeof *words, format, arguments);
+    vsnprintf(*phrase, sizeof *phrase, format, arguments);
     va_end(arguments);
 }

@@ -24,13 +24,13 @@ struct error {
 };
 
 /** Marks the start of the advice in the message of a simulator fault. */
-#define ERROR_TRY "; try: "
+#define ERROR_ADVICE_PREFIX "; try: "
 
-/** Returns the part of a line from ERROR_TRY on, or "" (the line's end) if it contains no advice. */
+/** Returns the part of a line from ERROR_ADVICE_PREFIX on, or "" (the line's end) if it contains no advice. */
 const char *error_advice(const char *line);
 
 /** A short phrase that describes what a checker expected or got. */
-typedef char error_words[96];
+typedef char error_phrase[96];
 
 /**
  * Formats the line, omitting its middle if it is too long, and replaces control characters with '?'. error_set() sets
@@ -42,7 +42,7 @@ __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enu
                                                         ...);
 
 /** Formats a phrase, truncated to fit. */
-__attribute__((format(printf, 2, 3))) void error_words_set(error_words *words, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void error_phrase_set(error_phrase *phrase, const char *format, ...);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 /* Requests below this size are not compared with the available memory. */
 static const size_t SMALL_BYTES = (size_t)1 << 24;
 
-const char *memory_text(size_t bytes, char text[24])
+const char *format_bytes(size_t bytes, char text[24])
 {
     const double megabytes = 1e-6 * (double)bytes;
 
@@ -27,11 +27,11 @@ bool memory_allocate(void **memory, size_t bytes, struct error *error)
     *memory = bytes <= available ? malloc(bytes ? bytes : 1) : NULL;
     if (*memory)
         return true;
-    memory_text(bytes, needed);
+    format_bytes(bytes, needed);
     return bytes > available ? error_set_as(error, RUN_NO_DEVICE,
                                             "out of memory: %s are needed, %s are available; a smaller problem needs "
                                             "less",
-                                            needed, memory_text(available, left))
+                                            needed, format_bytes(available, left))
                              : error_set_as(error, RUN_NO_DEVICE,
                                             "out of memory: %s are needed; a smaller problem needs less", needed);
 }

@@ -13,7 +13,7 @@
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 
 /** Sets `text` to a size for a message, such as "2.5 GB" or "16.8 MB". Returns `text`. */
-const char *memory_text(size_t bytes, char text[24]);
+const char *format_bytes(size_t bytes, char text[24]);
 
 /** Allocates `count` elements and sets the pointer `array` to them. */
 #define ALLOCATE_ARRAY(array, count, error) memory_allocate((void **)&(array), (size_t)(count) * sizeof *(array), error)

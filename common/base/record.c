@@ -9,37 +9,37 @@
 
 const char *const record_formats[] = {"table", "json", "csv", NULL};
 
-struct field {
+struct record_field {
     enum field_type type;
     unsigned formats;
-    int width; /* width of a column, as passed to record_column() */
+    int width; /* width of a column, as passed to record_add_column() */
     const char *name;
     char *text;
     struct record record; /* the fields of an object, or the records of a list */
-    struct field *next;
+    struct record_field *next;
 };
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
 /** Adds a field without a value. Returns NULL if out of memory. */
-static struct field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
+static struct record_field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
 {
-    struct field *const field = record ? malloc(sizeof *field) : NULL;
+    struct record_field *const field = record ? malloc(sizeof *field) : NULL;
 
     if (!field) {
         if (record)
             record->incomplete = true;
         return NULL;
     }
-    *field = (struct field){.type = type, .formats = formats, .name = name};
-    *(record->first ? &record->last->next : &record->first) = field;
-    return record->last = field;
+    *field = (struct record_field){.type = type, .formats = formats, .name = name};
+    *(record->first_field ? &record->last_field->next : &record->first_field) = field;
+    return record->last_field = field;
 }
 
-void record_add(struct record *record, enum field_type type, unsigned formats, int width, const char *name,
-                const char *format, ...)
+void record_add_field(struct record *record, enum field_type type, unsigned formats, int width, const char *name,
+                      const char *format, ...)
 {
-    struct field *const field = add_field(record, type, formats, name);
+    struct record_field *const field = add_field(record, type, formats, name);
     va_list arguments;
 
     if (!field)
@@ -53,23 +53,23 @@ void record_add(struct record *record, enum field_type type, unsigned formats, i
     va_end(arguments);
 }
 
-struct record *record_object(struct record *record, unsigned formats, const char *name)
+struct record *record_add_object(struct record *record, unsigned formats, const char *name)
 {
-    struct field *const field = add_field(record, FIELD_OBJECT, formats, name);
+    struct record_field *const field = add_field(record, FIELD_OBJECT, formats, name);
 
     return field ? &field->record : NULL;
 }
 
-struct record *record_list(struct record *record, unsigned formats, const char *name)
+struct record *record_add_list(struct record *record, unsigned formats, const char *name)
 {
-    struct field *const field = add_field(record, FIELD_LIST, formats, name);
+    struct record_field *const field = add_field(record, FIELD_LIST, formats, name);
 
     return field ? &field->record : NULL;
 }
 
 void record_free(struct record *record)
 {
-    for (struct field *field = record->first, *next; field; field = next) {
+    for (struct record_field *field = record->first_field, *next; field; field = next) {
         next = field->next;
         record_free(&field->record);
         free(field->text);
@@ -82,13 +82,13 @@ static bool is_complete(const struct record *record)
 {
     bool complete = !record->incomplete;
 
-    for (const struct field *field = record->first; complete && field; field = field->next)
+    for (const struct record_field *field = record->first_field; complete && field; field = field->next)
         complete = is_complete(&field->record);
     return complete;
 }
 
 /** Returns the first field that appears in the format, starting at `field`, or NULL. To continue, pass field->next. */
-static const struct field *seen_in(unsigned format, const struct field *field)
+static const struct record_field *seen_in(unsigned format, const struct record_field *field)
 {
     while (field && !(field->formats & format))
         field = field->next;
@@ -98,8 +98,8 @@ static const struct field *seen_in(unsigned format, const struct field *field)
 /** Writes a list: a header line with the field names of the first record, then one line per record. */
 static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
 {
-    for (const struct field *row = list->first; row; row = row->next) {
-        if (row == list->first)
+    for (const struct record_field *row = list->first_field; row; row = row->next) {
+        if (row == list->first_field)
             write_row(&row->record, true, stream);
         write_row(&row->record, false, stream);
     }
@@ -112,7 +112,7 @@ static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
     int blanks = 0; /* before the next text */
 
-    for (const struct field *field = row->first; (field = seen_in(IN_TABLE, field)); field = field->next) {
+    for (const struct record_field *field = row->first_field; (field = seen_in(IN_TABLE, field)); field = field->next) {
         const char *const text = headings ? field->name : field->text;
         const int padding = abs(field->width) > (int)strlen(text) ? abs(field->width) - (int)strlen(text) : 0;
 
@@ -128,7 +128,8 @@ static void write_columns(const struct record *row, bool headings, FILE *stream)
 
 static void write_table(const struct record *record, FILE *stream)
 {
-    for (const struct field *field = record->first; (field = seen_in(IN_TABLE, field)); field = field->next)
+    for (const struct record_field *field = record->first_field; (field = seen_in(IN_TABLE, field));
+         field = field->next)
         if (field->type == FIELD_LIST)
             write_rows(&field->record, write_columns, stream);
         else if (field->name)
@@ -185,7 +186,8 @@ static void write_json_string(const char *text, FILE *stream)
  */
 static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
 {
-    for (const struct field *field = record->first; (field = seen_in(IN_JSON, field)); field = field->next) {
+    for (const struct record_field *field = record->first_field; (field = seen_in(IN_JSON, field));
+         field = field->next) {
         fputs(first, stream);
         first = next;
         if (field->name)
@@ -201,7 +203,7 @@ static void write_json(const struct record *record, const char *first, const cha
         } else {
             putc('[', stream);
             write_json(&field->record, "\n    ", ",\n    ", stream);
-            fputs(field->record.first ? "\n  ]" : "]", stream);
+            fputs(field->record.first_field ? "\n  ]" : "]", stream);
         }
     }
 }
@@ -226,7 +228,7 @@ static void write_csv_text(const char *text, FILE *stream)
 /** Writes the names or the values of a record and of its nested records, separated by commas. */
 static void write_csv_fields(const struct record *record, bool names, const char **before, FILE *stream)
 {
-    for (const struct field *field = record->first; (field = seen_in(IN_CSV, field)); field = field->next)
+    for (const struct record_field *field = record->first_field; (field = seen_in(IN_CSV, field)); field = field->next)
         if (field->type == FIELD_OBJECT) {
             write_csv_fields(&field->record, names, before, stream);
         } else {
@@ -245,7 +247,7 @@ static void write_csv_row(const struct record *record, bool names, FILE *stream)
 /** Writes the rows of the record's list or, if it has none, the record as a single row. */
 static void write_csv(const struct record *record, FILE *stream)
 {
-    const struct field *field = seen_in(IN_CSV, record->first);
+    const struct record_field *field = seen_in(IN_CSV, record->first_field);
 
     while (field && field->type != FIELD_LIST)
         field = seen_in(IN_CSV, field->next);
@@ -299,10 +301,10 @@ const char *format_hundredths(double value, char text[40])
     return text;
 }
 
-const char *count_of(int64_t count, const char *what, char text[64])
+const char *format_count(int64_t count, const char *noun, char text[64])
 {
     char digits[32];
 
-    snprintf(text, 64, "%s %s%s", format_thousands((uint64_t)count, digits), what, count == 1 ? "" : "s");
+    snprintf(text, 64, "%s %s%s", format_thousands((uint64_t)count, digits), noun, count == 1 ? "" : "s");
     return text;
 }

@@ -23,7 +23,7 @@ enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << R
 
 /** A record of named fields, or a list of records without names. A zero-initialised record is empty. */
 struct record {
-    struct field *first, *last;
+    struct record_field *first_field, *last_field;
     bool incomplete; /**< a field could not be allocated */
 };
 
@@ -33,26 +33,29 @@ enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
  * Adds a field with a formatted value; `name` must outlive the record. A number is written unquoted. In a table, the
  * field is one line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
  */
-#define record_text(record, formats, name, ...)   record_add(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
-#define record_number(record, formats, name, ...) record_add(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
+#define record_add_text(record, formats, name, ...) record_add_field(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
+#define record_add_number(record, formats, name, ...) \
+    record_add_field(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
 
 /**
  * Adds a column to a record in a list. The value is right-aligned in a column of `width` characters, left-aligned if
  * the width is negative, and not padded if the width is 0.
  */
-#define record_column(record, width, heading, ...) record_add(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
+#define record_add_column(record, width, heading, ...) \
+    record_add_field(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
 
-__attribute__((format(printf, 6, 7))) void record_add(struct record *record, enum field_type type, unsigned formats,
-                                                      int width, const char *name, const char *format, ...);
+__attribute__((format(printf, 6, 7))) void record_add_field(struct record *record, enum field_type type,
+                                                            unsigned formats, int width, const char *name,
+                                                            const char *format, ...);
 
 /** Adds a nested record or, if `name` is NULL, a record of a list. Returns the new record, or NULL if out of memory. */
-struct record *record_object(struct record *record, unsigned formats, const char *name);
+struct record *record_add_object(struct record *record, unsigned formats, const char *name);
 
 /**
  * Adds a list of records. In CSV, each of its records is a line of the file, and no other fields of `record` are
  * written; in a table, each is a line below the column headings.
  */
-struct record *record_list(struct record *record, unsigned formats, const char *name);
+struct record *record_add_list(struct record *record, unsigned formats, const char *name);
 
 /** Writes the record. Returns false if a field could not be allocated or if writing to the stream fails. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
@@ -67,6 +70,6 @@ const char *format_thousands(uint64_t value, char text[32]);
 const char *format_hundredths(double value, char text[40]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */
-const char *count_of(int64_t count, const char *what, char text[64]);
+const char *format_count(int64_t count, const char *noun, char text[64]);
 
 #endif

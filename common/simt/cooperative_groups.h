@@ -15,11 +15,11 @@
 #error "cooperative groups: the simulator has them for warps of 32 lanes only"
 #endif
 
-#define memcpy_async                                                                                               \
-    SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
-                 "cuda_pipeline.h")
+#define memcpy_async                                                                                                   \
+    SIMT_UNSUPPORTED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
+                     "cuda_pipeline.h")
 #define this_cluster \
-    SIMT_REFUSED("thread block clusters are not supported by the simulator: exchange data in global memory")
+    SIMT_UNSUPPORTED("thread block clusters are not supported by the simulator: exchange data in global memory")
 
 namespace cooperative_groups
 {
@@ -444,10 +444,11 @@ SIMT_GROUP_OPERATION(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
 
 /** True if a single instruction reduces values of type T with the operation. */
 template <class T, class Operation>
-struct simt_in_one : std::false_type {
+struct simt_has_reduce_instruction : std::false_type {
 };
 template <class T, template <class> class Operation>
-struct simt_in_one<T, Operation<T>> : std::integral_constant<bool, std::is_integral<T>::value && sizeof(T) <= 4> {
+struct simt_has_reduce_instruction<T, Operation<T>>
+    : std::integral_constant<bool, std::is_integral<T>::value && sizeof(T) <= 4> {
 };
 
 template <class Group, class T, class Operation>
@@ -493,7 +494,7 @@ SIMT_DEVICE T exclusive_scan(const Group &group, T value)
 template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)
 {
-    if constexpr (tile_size >= 16 && simt_in_one<T, Operation>::value) {
+    if constexpr (tile_size >= 16 && simt_has_reduce_instruction<T, Operation>::value) {
         return (T)simt_reduce(tile.simt_mask(), Operation::whole, (uint32_t)value);
     } else {
         for (unsigned distance = tile_size / 2; distance > 0; distance /= 2)
@@ -509,7 +510,7 @@ SIMT_DEVICE T reduce(const thread_block_tile<tile_size, Parent> &tile, T value, 
 template <class T, class Operation>
 SIMT_DEVICE T reduce(const coalesced_group &group, T value, Operation operation)
 {
-    if constexpr (simt_in_one<T, Operation>::value)
+    if constexpr (simt_has_reduce_instruction<T, Operation>::value)
         return (T)simt_reduce(group.simt_mask(), Operation::whole, (uint32_t)value);
     else if (group.size() == 32)
         return simt_reduce_tile<T, Operation, 32>({}, value, operation);

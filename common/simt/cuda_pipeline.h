@@ -12,7 +12,7 @@
 SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
                                          size_t zfill = 0)
 {
-    simt_copy(dst_shared, src_global, size_and_align, zfill);
+    simt_copy_async(dst_shared, src_global, size_and_align, zfill);
 }
 
 /** Commits, as one group, the copies that the thread has issued since its last commit. */

@@ -18,7 +18,7 @@ extern "C" {
 /*
  * Number of bytes by which the address of an out-of-bounds element is lowered, to a region where no memory is mapped.
  */
-#define SIMT_FAR (1LL << 46)
+#define SIMT_INDEX_DISPLACEMENT (1LL << 46)
 
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
 
@@ -84,9 +84,9 @@ unsigned simt_lane_number(void);
 
 /*
  * Ends the launch if a kernel thread calls the host function `name`. The mark that the rewriter inserts into that
- * function calls simt_host_function().
+ * function calls simt_fault_host_function().
  */
-void simt_host_function(const char *name);
+void simt_fault_host_function(const char *name);
 
 /**
  * Returns whether a kernel's thread runs. The rewriter calls it in host and device functions in place of a condition on
@@ -94,20 +94,20 @@ void simt_host_function(const char *name);
  */
 int simt_on_device(void);
 /* Ends the launch if a kernel thread reads a constant array of the host. */
-void simt_host_constant(void);
+void simt_fault_host_constant(void);
 /*
  * The rewriter's other marks call these functions: at the start of a basic block of the source; where lanes that
  * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.
  */
-void simt_basic_block(unsigned number);
-void simt_lanes_join(unsigned number);
-uint64_t simt_call_begins(unsigned number);
-void simt_call_ends(uint64_t caller);
+void simt_basic_block(unsigned mark_number);
+void simt_lanes_join(unsigned mark_number);
+uint64_t simt_call_begins(unsigned mark_number);
+void simt_call_ends(uint64_t saved_key);
 
 /* `call` distinguishes the calls on one line of the source. */
 void simt_syncthreads(unsigned call);
 /* __barrier_sync: waits at the barrier with this number, for all threads of the block. */
-void simt_barrier_sync(unsigned number, unsigned call);
+void simt_barrier_sync(unsigned barrier_number, unsigned call);
 int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);
@@ -129,11 +129,11 @@ void simt_check_global(const void *pointer, const char *function);
 /* Checks that a group's number of threads is a multiple of the size of the tiles into which the group is divided. */
 void simt_check_tiles(unsigned threads, unsigned size);
 /* Ends the launch because a condition that the kernel tells the compiler to assume does not hold. */
-void simt_false_assumption(const char *condition);
+void simt_fault_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
-void simt_read_only(const void *pointer, unsigned bytes);
-/* Returns simt_clock() in a kernel, and `of_host` on the host. */
-long long simt_clock_or(long long of_host);
+void simt_record_read_only_load(const void *pointer, unsigned bytes);
+/* Returns simt_clock() in a kernel, and `host_clock` on the host. */
+long long simt_clock_or_host(long long host_clock);
 /* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* Returns the lane with this rank among `lanes`, and reports a rank that no lane has. */
@@ -149,17 +149,17 @@ void simt_check_range(const void *pointer, size_t bytes, int store);
  * Checks the load of an argument that is a structure. It does not count the load, because the compiler's own hook does
  * if the call is inlined.
  */
-void simt_check_argument(const void *pointer, size_t bytes);
+void simt_check_struct_load(const void *pointer, size_t bytes);
 /* Checks that the two ranges of a memcpy do not overlap. */
-void simt_check_apart(const void *to, const void *from, size_t bytes);
+void simt_check_no_overlap(const void *destination, const void *source, size_t bytes);
 
 /*
- * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zeros` of which are zero-filled; commit the
- * copies issued so far as a group; wait for all groups except the last `prior`.
+ * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zero_bytes` of which are zero-filled; commit
+ * the copies issued so far as a group; wait for all groups except the last `num_pending`.
  */
-void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
+void simt_copy_async(void *destination, const void *source, size_t bytes, size_t zero_bytes);
 void simt_copies_commit(void);
-void simt_copies_wait(size_t prior);
+void simt_copies_wait(size_t num_pending);
 
 /* mbarriers in shared memory, and copies that count towards them. A barrier occupies 8 bytes. */
 void simt_mbarrier_init(void *barrier, uint32_t arrivals);
@@ -174,18 +174,18 @@ void simt_mbarrier_arrive_copies(void *barrier);
  */
 int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
 void simt_mbarrier_wait(void *barrier, uint32_t parity);
-void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
+void simt_bulk_copy(void *destination, const void *source, uint32_t bytes, void *barrier);
 
 /* Describes a row-major matrix of 16-bit elements and the size of the tile that a copy moves. */
-#define SIMT_TENSOR_MAP_MADE 0x6d61700a
+#define SIMT_TENSOR_MAP_MAGIC 0x6d61700a
 typedef struct simt_tensor_map {
     const void *matrix;
     uint64_t rows, columns;
     uint32_t tile_rows, tile_columns;
     uint32_t swizzle; /* width in bytes: 0, 32, 64 or 128 */
-    uint32_t made;    /* SIMT_TENSOR_MAP_MADE once the map has been initialised */
+    uint32_t magic;   /* SIMT_TENSOR_MAP_MAGIC once the map has been initialised */
 } simt_tensor_map;
-void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
+void simt_bulk_copy_tile(void *destination, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
 /*
  * Executes a proxy fence between the thread's accesses and those of bulk copies and warpgroup products, for shared
  * memory and, if `global`, also for global memory.
@@ -199,7 +199,7 @@ int simt_elect(void);
  * registers, so that a kernel's arrays stay local to the thread. The compiler does not instrument accesses to such
  * arrays, because it instruments only memory that other threads could access.
  */
-enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
+enum simt_element_type { SIMT_BFLOAT16, SIMT_HALF };
 /* A lane's part of a matrix in registers. */
 struct simt_fragment_words {
     uint32_t word[4];
@@ -214,21 +214,21 @@ struct simt_fragment_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t
 struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
                                           float d0, float d1, float d2, float d3);
 /*
- * Loads `count` matrices of 8x8 16-bit elements, as PTX's ldmatrix does. Lane i passes the address of row i % 8 of
- * matrix i / 8.
+ * Loads `num_matrices` matrices of 8x8 16-bit elements, as PTX's ldmatrix does. Lane i passes the address of row i % 8
+ * of matrix i / 8.
  */
-struct simt_fragment_words simt_ldmatrix(const void *row, unsigned count, int transposed);
+struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices, int transposed);
 /* Computes d = a b + c for 16x16 matrices. A lane holds a row of a, a column of b, and half a row of c and d. */
-void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_element_type type);
 /* Checks that all lanes of a warp load or store the same matrix, with rows `pitch` bytes apart. */
 void simt_check_same_matrix(const void *matrix, size_t pitch);
 
-/* Products of a warpgroup, 64x16 times 16xN, with operands in shared memory and `count` = N / 2 sums per thread. */
+/* Products of a warpgroup, 64x16 times 16xN, with operands in shared memory and `num_sums` = N / 2 sums per thread. */
 uint64_t simt_wgmma_operand(const void *shared);
 void simt_wgmma_fence(void);
-void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b);
+void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b);
 void simt_wgmma_commit(void);
-void simt_wgmma_wait(unsigned pending);
+void simt_wgmma_wait(unsigned num_pending);
 /* Requests this number of registers for the running thread (setmaxnreg). */
 void simt_set_registers(unsigned registers);
 

@@ -30,20 +30,21 @@ struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 
 template <class T>
-struct simt_number_of;
+struct simt_element_type_of;
 template <>
-struct simt_number_of<__half> {
-    static constexpr simt_number number = SIMT_HALF;
+struct simt_element_type_of<__half> {
+    static constexpr simt_element_type number = SIMT_HALF;
 };
 template <>
-struct simt_number_of<__nv_bfloat16> {
-    static constexpr simt_number number = SIMT_BFLOAT16;
+struct simt_element_type_of<__nv_bfloat16> {
+    static constexpr simt_element_type number = SIMT_BFLOAT16;
 };
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment {
     static_assert(m == 16 && n == 16 && k == 16, "the simulator has wmma of 16x16x16 only");
-    static_assert(sizeof(simt_number_of<T>) > 0, "the simulator has wmma of half and bfloat16 only, summed in float");
+    static_assert(sizeof(simt_element_type_of<T>) > 0,
+                  "the simulator has wmma of half and bfloat16 only, summed in float");
     static constexpr int num_elements = 16;
     alignas(16) T x[num_elements];
 };
@@ -65,7 +66,7 @@ SIMT_DEVICE unsigned simt_lane()
 
 /** True if a lane's elements of a fragment are contiguous in memory. */
 template <class Use, class Layout>
-static constexpr bool simt_side_by_side = std::is_same_v<Use, matrix_a> == std::is_same_v<Layout, row_major>;
+static constexpr bool simt_is_contiguous = std::is_same_v<Use, matrix_a> == std::is_same_v<Layout, row_major>;
 
 template <class Use, class T, class Layout>
 SIMT_DEVICE void fill_fragment(simt_fragment<Use, T, Layout> &to, T value)
@@ -85,7 +86,7 @@ template <class Use, class T, class Layout>
 SIMT_DEVICE void load_matrix_sync(simt_fragment<Use, T, Layout> &to, const T *from, unsigned pitch)
 {
     simt_check_same_matrix(from, pitch * sizeof(T));
-    if constexpr (simt_side_by_side<Use, Layout>) {
+    if constexpr (simt_is_contiguous<Use, Layout>) {
         const uint4 *const row = (const uint4 *)(from + simt_lane() % 16 * pitch);
         const uint4 halves[2] = {row[0], row[1]};
 
@@ -123,7 +124,7 @@ template <class T, class LayoutA, class LayoutB>
 SIMT_DEVICE void mma_sync(simt_sums &d, const simt_fragment<matrix_a, T, LayoutA> &a,
                           const simt_fragment<matrix_b, T, LayoutB> &b, const simt_sums &c)
 {
-    simt_wmma((const uint16_t *)a.x, (const uint16_t *)b.x, c.x, d.x, simt_number_of<T>::number);
+    simt_wmma((const uint16_t *)a.x, (const uint16_t *)b.x, c.x, d.x, simt_element_type_of<T>::number);
 }
 
 } // namespace wmma

@@ -34,7 +34,7 @@ void simt_counters_read(struct simt_counters *counters);
  * by the name in the launch, without namespace and template arguments; a kernel launched by address gets the name of
  * the host function that launched it.
  */
-int simt_kernels(void);
+int simt_num_kernels(void);
 
 /**
  * Retrieves the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Summed
@@ -44,27 +44,27 @@ int simt_kernels(void);
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
 /** A branch at which lanes of a warp diverged: some continued at `pc`, the others elsewhere. */
-struct simt_branch {
+struct simt_divergent_branch {
     uintptr_t pc;
-    uint64_t count; /**< number of divergences, summed over all warps */
+    uint64_t num_divergences; /**< number of divergences, summed over all warps */
 };
 
-enum { SIMT_BRANCHES = 64 };
+enum { SIMT_MAX_DIVERGENT_BRANCHES = 64 };
 
 /**
- * Copies the divergent branches recorded since simt_counters_reset(), or the first SIMT_BRANCHES of them, and returns
- * the number copied.
+ * Copies the divergent branches recorded since simt_counters_reset(), or the first SIMT_MAX_DIVERGENT_BRANCHES of them,
+ * and returns the number copied.
  */
-int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
+int simt_divergent_branches(struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES]);
 
 /** Writes "file:line" of the code at `pc`. */
-void simt_place(uintptr_t pc, char *text, size_t size);
+void simt_describe_pc(uintptr_t pc, char *text, size_t size);
 
 /**
  * Returns one line about the last launch or call that failed, with file, line, thread and block, followed by "; try: "
  * and advice. Returns NULL if none has failed.
  */
-const char *simt_fault(void);
+const char *simt_fault_message(void);
 
 /**
  * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
@@ -74,17 +74,17 @@ const char *simt_fault(void);
 bool simt_share_memory(void);
 
 /**
- * Makes device memory accessible to the host if `open`, and otherwise protects it again; calls nest. Intended for host
+ * Makes device memory accessible to the host if `allow`, and otherwise protects it again; calls nest. Intended for host
  * code that is known to access device memory only through runtime calls: each of these calls would otherwise open and
  * close the memory, which takes longer than copying a few pages.
  */
-void simt_allow_host_access(bool open);
+void simt_allow_host_access(bool allow);
 
 /**
  * Restricts kernels to these bytes of their allocation from now on: an access to the rest of the allocation (guard
  * bands) is an out-of-bounds fault. Messages refer to the bytes as `name`.
  */
-void simt_array(const void *begin, size_t bytes, const char *name);
+void simt_register_array(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device bytes as unwritten, so that reading them before a kernel has written them is a fault. Unlike other
@@ -127,7 +127,7 @@ bool simt_trace_begin(size_t most_events);
  * Restricts the trace to a launch of the kernel with this name, without template arguments; NULL means any kernel. Must
  * be called after simt_trace_begin().
  */
-void simt_trace_only(const char *kernel);
+void simt_trace_only_kernel(const char *kernel);
 
 /**
  * Ends the trace and writes it to `stream` unless that is NULL. Returns false if nothing was launched, if writing

@@ -246,7 +246,7 @@ SIMT_CONSTEXPR const T &operator*(simt_count_type, const T &value)
 #undef SIMT_COUNTED_ALL
 
 template <class T>
-struct simt_to {
+struct simt_cast_to {
 };
 /*
  * Converts a number to an integer by truncation. A NaN becomes 0 if both types have 4 bytes, and otherwise the integer
@@ -264,49 +264,49 @@ SIMT_CONSTEXPR To simt_cast(From value)
     return (To)value;
 }
 template <class To, class From>
-SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
+SIMT_CONSTEXPR To operator->*(simt_cast_to<To>, From value)
 {
     return simt_cast<To>(value);
 }
 
 /*
- * The rewriter turns a[i] into a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
- * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
- * displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one past the last
- * element, which simt_within_or_end allows. An array of one element is not checked, because it may be the last member
- * of a structure with more elements.
+ * The rewriter turns a[i] into a[simt_index_within<__typeof__(a)>() |= i], with an assignment operator because the
+ * index may be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index
+ * outside it is displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one
+ * past the last element, which simt_index_within_or_end allows. An array of one element is not checked, because it may
+ * be the last member of a structure with more elements.
  */
 template <class Array>
-struct simt_within {
+struct simt_index_within {
 };
 template <class Array>
-struct simt_within_or_end {
+struct simt_index_within_or_end {
 };
 /*
  * The number and type of an array's elements, if the array is a T[N] or an std::array; the number is 0 for any other
  * type.
  */
 template <class Array>
-struct simt_elements {
+struct simt_array_elements {
     static constexpr size_t count = 0;
 };
 template <class T, size_t N>
-struct simt_elements<T[N]> {
+struct simt_array_elements<T[N]> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class T, size_t N>
-struct simt_elements<std::array<T, N>> {
+struct simt_array_elements<std::array<T, N>> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class Array, unsigned MORE, class Index>
-SIMT_CONSTEXPR auto simt_index_of(Index index)
+SIMT_CONSTEXPR auto simt_checked_index(Index index)
 {
-    using elements = simt_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
+    using elements = simt_array_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
     if constexpr (elements::count > 1) {
-        constexpr long long far = SIMT_FAR / sizeof(typename elements::type);
+        constexpr long long far = SIMT_INDEX_DISPLACEMENT / sizeof(typename elements::type);
         const long long place = index;
 
         return place - far * ((unsigned long long)place >= elements::count + MORE);
@@ -315,31 +315,31 @@ SIMT_CONSTEXPR auto simt_index_of(Index index)
     }
 }
 /*
- * Replaces simt_within for a constant array of the host, which kernels cannot access, except that a compiler for GPUs
- * may know the elements whose indices are constant. Clang cannot tell which indices are constant, so nothing is checked
- * with clang.
+ * Replaces simt_index_within for a constant array of the host, which kernels cannot access, except that a compiler for
+ * GPUs may know the elements whose indices are constant. Clang cannot tell which indices are constant, so nothing is
+ * checked with clang.
  */
 template <class Array>
-struct simt_of_host {
+struct simt_index_of_host_array {
 };
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_of_host<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_index_of_host_array<Array>, Index index)
 {
 #ifndef __clang__
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
-        simt_host_constant();
+        simt_fault_host_constant();
 #endif
-    return simt_index_of<Array, 0>(index);
+    return simt_checked_index<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_within<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_index_within<Array>, Index index)
 {
-    return simt_index_of<Array, 0>(index);
+    return simt_checked_index<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_within_or_end<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 {
-    return simt_index_of<Array, 1>(index);
+    return simt_checked_index<Array, 1>(index);
 }
 
 /*
@@ -357,7 +357,7 @@ SIMT_CONSTEXPR auto operator|=(simt_within_or_end<Array>, Index index)
 #define SIMT_OPEN
 #define SIMT_JOIN
 #define SIMT_LOOP SIMT_BLOCK
-#define SIMT_CALL const simt_inside simt_inside_of(__COUNTER__)
+#define SIMT_CALL const simt_call_mark simt_call_mark_of(__COUNTER__)
 #else
 #define SIMT_OPEN (
 #define SIMT_JOIN , simt_join_at(__COUNTER__))
@@ -366,20 +366,20 @@ SIMT_CONSTEXPR auto operator|=(simt_within_or_end<Array>, Index index)
     const simt_scope_of_lane simt_this_iteration(true)
 #define SIMT_CALL                                   \
     const simt_scope_of_lane simt_this_call(false); \
-    const simt_inside simt_inside_of(__COUNTER__)
+    const simt_call_mark simt_call_mark_of(__COUNTER__)
 #endif
 
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
-#define SIMT_HOST simt_host_function(__func__)
+#define SIMT_HOST simt_fault_host_function(__func__)
 
-SIMT_CONSTEXPR void simt_side(unsigned number)
+SIMT_CONSTEXPR void simt_side(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_basic_block(number);
+        simt_basic_block(mark_number);
 }
-SIMT_CONSTEXPR bool simt_operand(unsigned number)
+SIMT_CONSTEXPR bool simt_operand(unsigned mark_number)
 {
-    simt_side(number);
+    simt_side(mark_number);
     return true;
 }
 /*
@@ -389,10 +389,10 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
  */
 struct simt_join {
 };
-SIMT_CONSTEXPR simt_join simt_join_at(unsigned number)
+SIMT_CONSTEXPR simt_join simt_join_at(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_lanes_join(number);
+        simt_lanes_join(mark_number);
     return {};
 }
 template <class T>
@@ -405,7 +405,7 @@ SIMT_CONSTEXPR T operator,(T &&value, simt_join)
  * itself.
  */
 template <class T>
-static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&value)
+static inline constexpr __attribute__((always_inline)) T &&simt_checked_argument(T &&value)
 {
 #ifndef __clang__
     typedef std::remove_cv_t<std::remove_reference_t<T>> type;
@@ -413,21 +413,21 @@ static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&val
     if constexpr (std::is_lvalue_reference_v<T> && std::is_class_v<type> && !std::is_empty_v<type> &&
                   std::is_trivially_copy_constructible_v<type> && std::is_trivially_destructible_v<type>)
         if (!__builtin_is_constant_evaluated())
-            simt_check_argument((const void *)__builtin_addressof(value), sizeof value);
+            simt_check_struct_load((const void *)__builtin_addressof(value), sizeof value);
 #endif
     return static_cast<T &&>(value);
 }
-class simt_inside
+class simt_call_mark
 {
-    uint64_t caller;
+    uint64_t saved_key;
 
   public:
-    inline __attribute__((always_inline)) explicit simt_inside(unsigned number) : caller(simt_call_begins(number))
+    inline __attribute__((always_inline)) explicit simt_call_mark(unsigned number) : saved_key(simt_call_begins(number))
     {
     }
-    inline __attribute__((always_inline)) ~simt_inside()
+    inline __attribute__((always_inline)) ~simt_call_mark()
     {
-        simt_call_ends(caller);
+        simt_call_ends(saved_key);
     }
 };
 
@@ -451,13 +451,13 @@ class simt_scope_of_lane
 #define SIMT_DEVICE static inline __attribute__((always_inline))
 
 #ifndef __clang__
-#define __builtin_assume(condition)            ((condition) ? (void)0 : simt_false_assumption(#condition))
+#define __builtin_assume(condition)            ((condition) ? (void)0 : simt_fault_false_assumption(#condition))
 #define __builtin_assume_aligned(pointer, ...) simt_assume_aligned(pointer, __VA_ARGS__)
 /* Reports a pointer that lacks the assumed alignment: `pointer` - `offset` must be aligned. */
 SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, size_t offset = 0)
 {
     if (((size_t)pointer - offset) % alignment != 0)
-        simt_false_assumption("__builtin_assume_aligned()");
+        simt_fault_false_assumption("__builtin_assume_aligned()");
     return (void *)pointer;
 }
 #endif
@@ -465,22 +465,24 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 /* --- unsupported features ----------------------------------------------------------------------------------------- */
 
 /* Makes the compiler print an error at each use of an unsupported name. */
-#define SIMT_REFUSED(text)  SIMT_REFUSED_(GCC error text)
-#define SIMT_REFUSED_(text) _Pragma(#text)
+#define SIMT_UNSUPPORTED(text)  SIMT_UNSUPPORTED_(GCC error text)
+#define SIMT_UNSUPPORTED_(text) _Pragma(#text)
 
 #ifndef __clang__ /* clang warns about a macro of this name */
 /* Rejects `asm`, CUDA's spelling of inline assembly; __asm__ still works. */
-#define asm                                                                                                        \
-    SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
+#define asm                                                                                                            \
+    SIMT_UNSUPPORTED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
 #define __barrier_sync_count(...) \
-    SIMT_REFUSED("barriers of a part of a block are not supported by the simulator: __syncthreads() or __syncwarp()")
-#define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
+    SIMT_UNSUPPORTED(             \
+        "barriers of a part of a block are not supported by the simulator: __syncthreads() or __syncwarp()")
+#define __managed__ SIMT_UNSUPPORTED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
-    SIMT_REFUSED("thread block clusters are not supported by the simulator: exchange data in global memory")
-#define SIMT_NO_TEXTURES(type)                                                                                         \
-    SIMT_REFUSED("textures, surfaces and arrays are not supported by the simulator: read global memory, by a pointer") \
+    SIMT_UNSUPPORTED("thread block clusters are not supported by the simulator: exchange data in global memory")
+#define SIMT_NO_TEXTURES(type)                                                                                \
+    SIMT_UNSUPPORTED(                                                                                         \
+        "textures, surfaces and arrays are not supported by the simulator: read global memory, by a pointer") \
     type
 #define cudaTextureObject_t SIMT_NO_TEXTURES(unsigned long long)
 #define cudaSurfaceObject_t SIMT_NO_TEXTURES(unsigned long long)
@@ -512,7 +514,7 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 template <class T>
 SIMT_DEVICE T __ldg(const T *address)
 {
-    simt_read_only(address, sizeof(T));
+    simt_record_read_only_load(address, sizeof(T));
     return *address;
 }
 SIMT_CACHED_LOAD(__ldca)
@@ -538,7 +540,7 @@ __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, 
 #endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
-    simt_check_apart(to, from, bytes);
+    simt_check_no_overlap(to, from, bytes);
     simt_check_range(from, bytes, 0);
     simt_check_range(to, bytes, 1);
     return __builtin_memcpy(to, from, bytes);
@@ -579,15 +581,15 @@ SIMT_DEVICE void __nanosleep(unsigned nanoseconds)
     simt_sleep(nanoseconds);
 }
 /* Replaces the C library's clock(): in a kernel it returns CUDA's clock(). */
-SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
+SIMT_DEVICE clock_t simt_clock_host_or_device(void)
 {
-    return (clock_t)simt_clock_or(clock());
+    return (clock_t)simt_clock_or_host(clock());
 }
 namespace std
 {
-using ::simt_stream_clock_of_either;
+using ::simt_clock_host_or_device;
 }
-#define clock() simt_stream_clock_of_either()
+#define clock() simt_clock_host_or_device()
 
 SIMT_DEVICE void __threadfence(void)
 {
@@ -615,21 +617,21 @@ SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
 
 /** The unsigned integer type with `bytes` bytes. */
 template <size_t bytes>
-struct simt_bits;
+struct simt_uint_of_bytes;
 template <>
-struct simt_bits<1> {
+struct simt_uint_of_bytes<1> {
     typedef uint8_t type;
 };
 template <>
-struct simt_bits<2> {
+struct simt_uint_of_bytes<2> {
     typedef uint16_t type;
 };
 template <>
-struct simt_bits<4> {
+struct simt_uint_of_bytes<4> {
     typedef uint32_t type;
 };
 template <>
-struct simt_bits<8> {
+struct simt_uint_of_bytes<8> {
     typedef uint64_t type;
 };
 
@@ -637,7 +639,7 @@ struct simt_bits<8> {
 template <class T>
 SIMT_DEVICE uint64_t simt_to_word(T value)
 {
-    typename simt_bits<sizeof(T)>::type bits;
+    typename simt_uint_of_bytes<sizeof(T)>::type bits;
 
     if constexpr (std::is_trivially_copyable<T>::value)
         bits = __builtin_bit_cast(decltype(bits), value);
@@ -648,7 +650,7 @@ SIMT_DEVICE uint64_t simt_to_word(T value)
 template <class T>
 SIMT_DEVICE T simt_from_word(uint64_t word)
 {
-    const auto bits = (typename simt_bits<sizeof(T)>::type)word;
+    const auto bits = (typename simt_uint_of_bytes<sizeof(T)>::type)word;
 
     if constexpr (std::is_trivially_copyable<T>::value) {
         return __builtin_bit_cast(T, bits);

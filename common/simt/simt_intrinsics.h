@@ -97,7 +97,7 @@ SIMT_DEVICE unsigned long long __brevll(unsigned long long x)
 {
     return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
-SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
+SIMT_DEVICE unsigned simt_selected_byte(unsigned x, unsigned y, unsigned selector)
 {
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
 
@@ -109,8 +109,8 @@ SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
  */
 SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
-    return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
-           simt_byte_of(x, y, selector >> 8) << 16 | simt_byte_of(x, y, selector >> 12) << 24;
+    return simt_selected_byte(x, y, selector) | simt_selected_byte(x, y, selector >> 4) << 8 |
+           simt_selected_byte(x, y, selector >> 8) << 16 | simt_selected_byte(x, y, selector >> 12) << 24;
 }
 SIMT_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
 {
@@ -120,17 +120,17 @@ SIMT_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift
 {
     return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
-SIMT_DEVICE unsigned simt_at_most_32(unsigned shift)
+SIMT_DEVICE unsigned simt_clamped_shift(unsigned shift)
 {
     return ((shift & 31) & (0u - (shift < 32))) | (unsigned)(shift >= 32) << 5;
 }
 SIMT_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift)
 {
-    return (unsigned)(((unsigned long long)high << 32 | low) << simt_at_most_32(shift) >> 32);
+    return (unsigned)(((unsigned long long)high << 32 | low) << simt_clamped_shift(shift) >> 32);
 }
 SIMT_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
 {
-    return (unsigned)(((unsigned long long)high << 32 | low) >> simt_at_most_32(shift));
+    return (unsigned)(((unsigned long long)high << 32 | low) >> simt_clamped_shift(shift));
 }
 /*
  * --- integers -------------------------------------------------------------------------------------------------------
@@ -283,36 +283,36 @@ SIMT_DEVICE int simt_part(unsigned word, unsigned i)
     return (Part)(word >> 8 * sizeof(Part) * i);
 }
 template <class Part>
-SIMT_DEVICE unsigned simt_put_part(int value, unsigned i)
+SIMT_DEVICE unsigned simt_placed_part(int value, unsigned i)
 {
     return ((unsigned)value & (unsigned)((1ull << 8 * sizeof(Part)) - 1)) << 8 * sizeof(Part) * i;
 }
 template <class Operation, class Part>
-SIMT_DEVICE unsigned simt_by_parts(unsigned x, unsigned y)
+SIMT_DEVICE unsigned simt_apply_to_parts(unsigned x, unsigned y)
 {
-    unsigned result = simt_put_part<Part>(Operation::of(simt_part<Part>(x, 0), simt_part<Part>(y, 0)), 0) |
-                      simt_put_part<Part>(Operation::of(simt_part<Part>(x, 1), simt_part<Part>(y, 1)), 1);
+    unsigned result = simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 0), simt_part<Part>(y, 0)), 0) |
+                      simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 1), simt_part<Part>(y, 1)), 1);
 
     if constexpr (sizeof(Part) == 1)
-        result |= simt_put_part<Part>(Operation::of(simt_part<Part>(x, 2), simt_part<Part>(y, 2)), 2) |
-                  simt_put_part<Part>(Operation::of(simt_part<Part>(x, 3), simt_part<Part>(y, 3)), 3);
+        result |= simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 2), simt_part<Part>(y, 2)), 2) |
+                  simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 3), simt_part<Part>(y, 3)), 3);
     return result;
 }
 
-#define SIMT_PARTS(name, sign, value)                              \
-    struct simt_parts_##name {                                     \
-        static SIMT_METHOD int of(int x, int y)                    \
-        {                                                          \
-            return value;                                          \
-        }                                                          \
-    };                                                             \
-    SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)      \
-    {                                                              \
-        return simt_by_parts<simt_parts_##name, sign short>(x, y); \
-    }                                                              \
-    SIMT_DEVICE unsigned __v##name##4(unsigned x, unsigned y)      \
-    {                                                              \
-        return simt_by_parts<simt_parts_##name, sign char>(x, y);  \
+#define SIMT_PARTS(name, sign, value)                                    \
+    struct simt_parts_##name {                                           \
+        static SIMT_METHOD int of(int x, int y)                          \
+        {                                                                \
+            return value;                                                \
+        }                                                                \
+    };                                                                   \
+    SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)            \
+    {                                                                    \
+        return simt_apply_to_parts<simt_parts_##name, sign short>(x, y); \
+    }                                                                    \
+    SIMT_DEVICE unsigned __v##name##4(unsigned x, unsigned y)            \
+    {                                                                    \
+        return simt_apply_to_parts<simt_parts_##name, sign char>(x, y);  \
     }
 SIMT_PARTS(add, unsigned, x + y)
 SIMT_PARTS(sub, unsigned, x - y)
@@ -397,7 +397,7 @@ SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
     if constexpr (mode == SIMT_NEAREST)
         return nearest;
     return __builtin_bit_cast(
-        Real, simt_step<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
+        Real, simt_step_to_neighbour<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
 }
 
 /**
@@ -405,7 +405,7 @@ SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
  * that is exactly 0 is -0 unless both operands are +0.
  */
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
+SIMT_DEVICE Real simt_rounded_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
 {
     typedef typename simt_wider<Real>::type wide;
     const wide sum = term + other;
@@ -419,7 +419,7 @@ SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real
     return simt_round<mode>((Real)(1 - 2 * minus) * nearest, above, below);
 }
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_product(Real x, Real y)
+SIMT_DEVICE Real simt_rounded_product(Real x, Real y)
 {
     const typename simt_wider<Real>::type exact = (typename simt_wider<Real>::type)x * y;
     const Real nearest = x * y;
@@ -427,7 +427,7 @@ SIMT_DEVICE Real simt_product(Real x, Real y)
     return simt_round<mode>(nearest, exact > nearest, exact < nearest);
 }
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_quotient(Real x, Real y)
+SIMT_DEVICE Real simt_rounded_quotient(Real x, Real y)
 {
     const Real nearest = x / y;
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * y;
@@ -436,41 +436,41 @@ SIMT_DEVICE Real simt_quotient(Real x, Real y)
     return simt_round<mode>(nearest, (more & (y > 0)) | (less & (y < 0)), (less & (y > 0)) | (more & (y < 0)));
 }
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_root(Real x, Real nearest)
+SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
 {
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * nearest;
 
     return simt_round<mode>(nearest, x > back, x < back);
 }
 
-#define SIMT_REAL_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)           \
-    SIMT_DEVICE real __##letter##add_##suffix(real x, real y)                           \
-    {                                                                                   \
-        return simt_sum<mode>(x, y, x + y);                                             \
-    }                                                                                   \
-    SIMT_DEVICE real __##letter##sub_##suffix(real x, real y)                           \
-    {                                                                                   \
-        return simt_sum<mode>(x, -y, x - y);                                            \
-    }                                                                                   \
-    SIMT_DEVICE real __##letter##mul_##suffix(real x, real y)                           \
-    {                                                                                   \
-        return simt_product<mode>(x, y);                                                \
-    }                                                                                   \
-    SIMT_DEVICE real __##letter##div_##suffix(real x, real y)                           \
-    {                                                                                   \
-        return simt_quotient<mode>(x, y);                                               \
-    }                                                                                   \
-    SIMT_DEVICE real __##letter##rcp_##suffix(real x)                                   \
-    {                                                                                   \
-        return simt_quotient<mode>((real)1, x);                                         \
-    }                                                                                   \
-    SIMT_DEVICE real __##letter##sqrt_##suffix(real x)                                  \
-    {                                                                                   \
-        return simt_root<mode>(x, sqrt(x));                                             \
-    }                                                                                   \
-    SIMT_DEVICE real fma_name##_##suffix(real x, real y, real z)                        \
-    {                                                                                   \
-        return simt_sum<mode>((typename simt_wider<real>::type)x * y, z, fma(x, y, z)); \
+#define SIMT_REAL_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)                   \
+    SIMT_DEVICE real __##letter##add_##suffix(real x, real y)                                   \
+    {                                                                                           \
+        return simt_rounded_sum<mode>(x, y, x + y);                                             \
+    }                                                                                           \
+    SIMT_DEVICE real __##letter##sub_##suffix(real x, real y)                                   \
+    {                                                                                           \
+        return simt_rounded_sum<mode>(x, -y, x - y);                                            \
+    }                                                                                           \
+    SIMT_DEVICE real __##letter##mul_##suffix(real x, real y)                                   \
+    {                                                                                           \
+        return simt_rounded_product<mode>(x, y);                                                \
+    }                                                                                           \
+    SIMT_DEVICE real __##letter##div_##suffix(real x, real y)                                   \
+    {                                                                                           \
+        return simt_rounded_quotient<mode>(x, y);                                               \
+    }                                                                                           \
+    SIMT_DEVICE real __##letter##rcp_##suffix(real x)                                           \
+    {                                                                                           \
+        return simt_rounded_quotient<mode>((real)1, x);                                         \
+    }                                                                                           \
+    SIMT_DEVICE real __##letter##sqrt_##suffix(real x)                                          \
+    {                                                                                           \
+        return simt_rounded_root<mode>(x, sqrt(x));                                             \
+    }                                                                                           \
+    SIMT_DEVICE real fma_name##_##suffix(real x, real y, real z)                                \
+    {                                                                                           \
+        return simt_rounded_sum<mode>((typename simt_wider<real>::type)x * y, z, fma(x, y, z)); \
     }
 #define SIMT_ROUNDED(suffix, mode)                                     \
     SIMT_REAL_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf)  \
@@ -553,10 +553,10 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 
 #define rsqrtf(x)          simt_rsqrt((float)(x))
 #define rsqrt(x)           simt_rsqrt(x)
-#define sinpif(x)          simt_turn((float)(x), 0)
-#define cospif(x)          simt_turn((float)(x), 1)
-#define sinpi(x)           simt_turn((double)(x), 0)
-#define cospi(x)           simt_turn((double)(x), 1)
+#define sinpif(x)          simt_sin_quarter_turns((float)(x), 0)
+#define cospif(x)          simt_sin_quarter_turns((float)(x), 1)
+#define sinpi(x)           simt_sin_quarter_turns((double)(x), 0)
+#define cospi(x)           simt_sin_quarter_turns((double)(x), 1)
 #define sincospif(x, s, c) simt_sincospi((float)(x), s, c)
 #define sincospi(x, s, c)  simt_sincospi((double)(x), s, c)
 #define __sincosf(x, s, c) sincosf(x, s, c)
@@ -569,7 +569,7 @@ SIMT_DEVICE Real simt_rsqrt(Real x)
 }
 /** Returns sin(pi (x + quarters / 2)), which is exact if x + quarters / 2 is a multiple of 1/2. */
 template <class Real>
-SIMT_DEVICE Real simt_turn(Real x, int quarters)
+SIMT_DEVICE Real simt_sin_quarter_turns(Real x, int quarters)
 {
     const double part = remainder((double)x, 2.0), nearest = rint(2.0 * part), rest = M_PI * (part - nearest / 2);
     const double side[] = {sin(rest), cos(rest), -sin(rest), -cos(rest)};
@@ -579,8 +579,8 @@ SIMT_DEVICE Real simt_turn(Real x, int quarters)
 template <class Real>
 SIMT_DEVICE void simt_sincospi(Real x, Real *sine, Real *cosine)
 {
-    *sine = simt_turn(x, 0);
-    *cosine = simt_turn(x, 1);
+    *sine = simt_sin_quarter_turns(x, 0);
+    *cosine = simt_sin_quarter_turns(x, 1);
 }
 SIMT_DEVICE float rcbrtf(float x)
 {

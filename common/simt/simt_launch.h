@@ -13,16 +13,16 @@ extern "C" {
  * the launch; if it is NULL, the name in the program's symbols is used. The next cudaGetLastError() returns the error
  * if the launch fails.
  */
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
+cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *config,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
 /** Checks a pointer that the next launch passes as a parameter (see simt_launch_kernel()). */
-void simt_pass_pointer(const void *pointer);
+void simt_check_pointer_parameter(const void *pointer);
 /**
  * Returns whether the host may read parameter `number` of the next launch at `address`. If not, the launch is rejected.
  */
 bool simt_may_read_parameter(const void *address, unsigned number);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
-cudaError_t simt_obtain_symbol(const void *symbol);
+cudaError_t simt_record_symbol_address(const void *symbol);
 /**
  * Copies to or from byte `offset` of a device variable, as work of a stream. If `waits`, the host waits for the copy.
  */
@@ -38,29 +38,30 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 #endif
 
 /* Several files of a program may have different types with the same name, so these functions are not shared. */
-#define SIMT_OWN static inline __attribute__((always_inline))
+#define SIMT_FILE_LOCAL static inline __attribute__((always_inline))
 
 /**
  * A parameter whose type has a copy constructor or a destructor. CUDA calls these only on the host, and copies the
  * bytes to the threads. The C++ ABI passes such a parameter by the address of an object that belongs to the caller.
  */
 template <class Parameter>
-struct simt_bytes {
+struct simt_parameter_storage {
     alignas(Parameter) unsigned char bytes[sizeof(Parameter)];
 };
 template <class Parameter>
-constexpr bool simt_by_address = !std::is_trivially_copy_constructible_v<Parameter> ||
-                                 !std::is_trivially_move_constructible_v<Parameter> ||
-                                 !std::is_trivially_destructible_v<Parameter>;
+constexpr bool simt_is_passed_by_address = !std::is_trivially_copy_constructible_v<Parameter> ||
+                                           !std::is_trivially_move_constructible_v<Parameter> ||
+                                           !std::is_trivially_destructible_v<Parameter>;
 template <class Parameter>
-using simt_stored = std::conditional_t<simt_by_address<Parameter>, simt_bytes<Parameter>, Parameter>;
+using simt_stored_parameter =
+    std::conditional_t<simt_is_passed_by_address<Parameter>, simt_parameter_storage<Parameter>, Parameter>;
 
 /** Returns a parameter in the form in which it is stored. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parameter)
+SIMT_UNTRACED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parameter(const Parameter &parameter)
 {
-    if constexpr (simt_by_address<Parameter>) {
-        simt_bytes<Parameter> stored;
+    if constexpr (simt_is_passed_by_address<Parameter>) {
+        simt_parameter_storage<Parameter> stored;
 
         __builtin_memcpy(stored.bytes, (const void *)&parameter, sizeof parameter);
         return stored;
@@ -71,18 +72,18 @@ SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parame
 
 /** Returns a stored parameter in the form in which the C++ ABI passes it. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_OWN auto simt_passed(simt_stored<Parameter> &stored)
+SIMT_UNTRACED SIMT_FILE_LOCAL auto simt_abi_parameter(simt_stored_parameter<Parameter> &stored)
 {
-    if constexpr (simt_by_address<Parameter>)
+    if constexpr (simt_is_passed_by_address<Parameter>)
         return (void *)stored.bytes;
     else
         return stored;
 }
 /** Returns a stored parameter as an object. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_OWN const Parameter &simt_object(const simt_stored<Parameter> &stored)
+SIMT_UNTRACED SIMT_FILE_LOCAL const Parameter &simt_parameter_object(const simt_stored_parameter<Parameter> &stored)
 {
-    if constexpr (simt_by_address<Parameter>)
+    if constexpr (simt_is_passed_by_address<Parameter>)
         return *(const Parameter *)stored.bytes;
     else
         return stored;
@@ -96,17 +97,18 @@ struct simt_parameters<> {
 };
 template <class First, class... Rest>
 struct simt_parameters<First, Rest...> {
-    simt_stored<First> first;
+    simt_stored_parameter<First> first;
     simt_parameters<Rest...> rest;
 };
 
 /** Calls a kernel with its stored parameters, of which each thread has its own copies. */
 template <class... Parameters>
-SIMT_UNTRACED SIMT_OWN void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
+SIMT_UNTRACED SIMT_FILE_LOCAL void simt_call_kernel(void (*kernel)(Parameters...),
+                                                    simt_stored_parameter<Parameters>... stored)
 {
-    if constexpr ((simt_by_address<Parameters> || ...))
-        ((void (*)(std::conditional_t<simt_by_address<Parameters>, void *, Parameters>...))(void (*)(void))kernel)(
-            simt_passed<Parameters>(stored)...);
+    if constexpr ((simt_is_passed_by_address<Parameters> || ...))
+        ((void (*)(std::conditional_t<simt_is_passed_by_address<Parameters>, void *, Parameters>...))(
+            void (*)(void))kernel)(simt_abi_parameter<Parameters>(stored)...);
     else
         kernel(stored...);
 }
@@ -128,25 +130,25 @@ constexpr size_t simt_parameter_bytes()
 
 /** Checks a parameter of the next launch: a pointer must not be the host's address of a device variable. */
 template <class Parameter>
-static inline void simt_pass(const Parameter &parameter)
+static inline void simt_check_parameter(const Parameter &parameter)
 {
     if constexpr (std::is_pointer_v<Parameter> && !std::is_function_v<std::remove_pointer_t<Parameter>>)
-        simt_pass_pointer((const void *)parameter);
+        simt_check_pointer_parameter((const void *)parameter);
 }
 
 template <class... Parameters>
-struct simt_pack {
+struct simt_parameter_packer {
     static simt_parameters<> pack()
     {
         return {};
     }
 };
 template <class First, class... Rest>
-struct simt_pack<First, Rest...> {
+struct simt_parameter_packer<First, Rest...> {
     static __attribute__((always_inline)) simt_parameters<First, Rest...> pack(const First &first, const Rest &...rest)
     {
-        simt_pass(first);
-        return {simt_store(first), simt_pack<Rest...>::pack(rest...)};
+        simt_check_parameter(first);
+        return {simt_store_parameter(first), simt_parameter_packer<Rest...>::pack(rest...)};
     }
 };
 
@@ -163,13 +165,13 @@ struct simt_call {
         if constexpr (std::is_pointer_v<Kernel>)
             simt_call_kernel<Parameters...>(kernel, unpacked...);
         else
-            kernel(simt_object<Parameters>(unpacked)...);
+            kernel(simt_parameter_object<Parameters>(unpacked)...);
     }
     template <class First, class... Rest, class... Unpacked>
-    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &left,
+    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &remaining,
                                      const Unpacked &...unpacked)
     {
-        unpack(kernel, left.rest, unpacked..., left.first);
+        unpack(kernel, remaining.rest, unpacked..., remaining.first);
     }
     SIMT_UNTRACED static void as_thread(const void *arguments)
     {
@@ -182,16 +184,16 @@ struct simt_call {
 /** The configuration of a launch, as in <<<...>>>, and the kernel's name. */
 struct simt_configuration {
     const char *name;
-    cudaLaunchConfig_t how;
+    cudaLaunchConfig_t config;
 
     template <class... Parameters>
     __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...),
                                                       const Parameters &...arguments) const
     {
-        const simt_call<void (*)(Parameters...), Parameters...> call = {kernel,
-                                                                        simt_pack<Parameters...>::pack(arguments...)};
+        const simt_call<void (*)(Parameters...), Parameters...> call = {
+            kernel, simt_parameter_packer<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &how, call.as_thread, &call, sizeof call,
+        return simt_launch_kernel((const void *)kernel, name, &config, call.as_thread, &call, sizeof call,
                                   simt_parameter_bytes<Parameters...>());
     }
 };
@@ -201,10 +203,10 @@ template <class Call, class... Given>
 static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(const simt_configuration &configuration,
                                                                              const Call &call, Given... given)
 {
-    const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
+    const simt_call<Call, Given...> all = {call, simt_parameter_packer<Given...>::pack(given...)};
 
-    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.how, all.as_thread, &all,
-                              sizeof all, simt_parameter_bytes<Given...>());
+    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.config, all.as_thread,
+                              &all, sizeof all, simt_parameter_bytes<Given...>());
 }
 
 /** Launches a single kernel. If it has default arguments and some are used, each thread calls it by its name. */
@@ -227,10 +229,10 @@ struct simt_launcher {
 };
 
 /*
- * Resolve a kernel's name to a function: simt_only if the name denotes a single function; simt_with, which uses the
- * parameter types, if the name denotes a template or overloads.
+ * Resolve a kernel's name to a function: simt_single_function if the name denotes a single function;
+ * simt_overload_with, which uses the parameter types, if the name denotes a template or overloads.
  */
-struct simt_only {
+struct simt_single_function {
     template <class... Parameters>
     auto operator()(void (*kernel)(Parameters...)) const
     {
@@ -238,7 +240,7 @@ struct simt_only {
     }
 };
 template <class... Parameters>
-struct simt_with {
+struct simt_overload_with {
     auto operator()(void (*kernel)(Parameters...)) const
     {
         return kernel;
@@ -258,8 +260,8 @@ struct simt_finder {
     template <class... Given>
     __attribute__((always_inline)) cudaError_t operator()(Given... given) const
     {
-        if constexpr (std::is_invocable<Find, simt_with<Given...>>::value) {
-            return configuration.launch<Given...>(find(simt_with<Given...>()), given...);
+        if constexpr (std::is_invocable<Find, simt_overload_with<Given...>>::value) {
+            return configuration.launch<Given...>(find(simt_overload_with<Given...>()), given...);
         } else {
             return simt_launch_by_name(configuration, call, given...);
         }
@@ -285,8 +287,8 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
 {
     const simt_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
 
-    if constexpr (std::is_invocable<Find, simt_only>::value)
-        return simt_launcher{find(simt_only()), call, configuration};
+    if constexpr (std::is_invocable<Find, simt_single_function>::value)
+        return simt_launcher{find(simt_single_function()), call, configuration};
     else
         return simt_finder<Find, Call>{find, call, configuration};
 }
@@ -294,29 +296,29 @@ template <class Call, class... Parameters>
 simt_launcher(void (*)(Parameters...), Call, simt_configuration) -> simt_launcher<Call, Parameters...>;
 
 /** Fills a parameter list from the addresses of the arguments, in order; only the types of the parameters are known. */
-static inline void simt_fill(simt_parameters<> *, void **, unsigned)
+static inline void simt_fill_parameters(simt_parameters<> *, void **, unsigned)
 {
 }
 template <class First, class... Rest>
-static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void **addresses, unsigned number)
+static inline void simt_fill_parameters(simt_parameters<First, Rest...> *parameters, void **addresses, unsigned number)
 {
     if (!simt_may_read_parameter(addresses[number], number))
         return;
-    parameters->first = simt_store(*(const First *)addresses[number]);
-    simt_pass(*(const First *)addresses[number]);
-    simt_fill(&parameters->rest, addresses, number + 1);
+    parameters->first = simt_store_parameter(*(const First *)addresses[number]);
+    simt_check_parameter(*(const First *)addresses[number]);
+    simt_fill_parameters(&parameters->rest, addresses, number + 1);
 }
 
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *config,
                                                                                void (*kernel)(Parameters...),
                                                                                void **addresses)
 {
     simt_call<void (*)(Parameters...), Parameters...> call;
 
     call.kernel = kernel;
-    simt_fill(&call.parameters, addresses, 0);
-    return simt_launch_kernel((const void *)kernel, NULL, how, call.as_thread, &call, sizeof call,
+    simt_fill_parameters(&call.parameters, addresses, 0);
+    return simt_launch_kernel((const void *)kernel, NULL, config, call.as_thread, &call, sizeof call,
                               simt_parameter_bytes<Parameters...>());
 }
 
@@ -330,9 +332,9 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (
                                                                           size_t dynamic_shared = 0,
                                                                           cudaStream_t stream = 0)
 {
-    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, NULL, 0};
+    const cudaLaunchConfig_t config = {grid, block, dynamic_shared, stream, NULL, 0};
 
-    return simt_launch_addresses(&how, kernel, arguments);
+    return simt_launch_addresses(&config, kernel, arguments);
 }
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...),
@@ -342,23 +344,23 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKe
                                                                                      cudaStream_t stream = 0)
 {
     cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
-    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, &cooperative, 1};
+    const cudaLaunchConfig_t config = {grid, block, dynamic_shared, stream, &cooperative, 1};
 
-    return simt_launch_addresses(&how, kernel, arguments);
+    return simt_launch_addresses(&config, kernel, arguments);
 }
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                                                              void (*kernel)(Parameters...),
                                                                              void **arguments)
 {
-    return simt_launch_addresses(how, kernel, arguments);
+    return simt_launch_addresses(config, kernel, arguments);
 }
 template <class... Parameters, class... Given>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                                                             void (*kernel)(Parameters...),
                                                                             Given &&...arguments)
 {
-    const simt_configuration configuration = {NULL, *how};
+    const simt_configuration configuration = {NULL, *config};
 
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
@@ -369,7 +371,7 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 
                                             size_t dynamic_shared = 0, cudaStream_t stream = 0);
 SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
-SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments);
+SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments);
 
 /* --- other functions whose argument is a kernel or a variable, of any type ---------------------------------------- */
 
@@ -537,7 +539,7 @@ template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)
 {
     *pointer = (Pointer *)&symbol;
-    return simt_obtain_symbol(&symbol);
+    return simt_record_symbol_address(&symbol);
 }
 template <class T>
 static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)

@@ -5,8 +5,8 @@
  *
  * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. A float has more than
  * twice as many significand bits, so that the result is the same as with a single rounding. A double that is not exact
- * is rounded to odd (see simt_odd), so that rounding it again to 16 bits is also correct. No function has a branch, and
- * all are inlined.
+ * is rounded to odd (see simt_round_to_odd), so that rounding it again to 16 bits is also correct. No function has a
+ * branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -34,7 +34,7 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
  * value lies above or below `nearest`. `nearest` must have the sign of the exact value, even if `nearest` is 0.
  */
 template <simt_rounding mode, class Bits>
-SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
+SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool above, bool below)
 {
     const bool negative = nearest >> (sizeof(Bits) * 8 - 1);
     const bool up = above & ((mode == SIMT_UP) | ((mode == SIMT_TO_ZERO) & negative));
@@ -47,26 +47,27 @@ SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
  * Rounds to odd: rounds the exact value towards 0, and sets the lowest bit unless `nearest` is exact. A later rounding
  * to fewer digits gives the same number as rounding the exact value directly.
  */
-SIMT_INLINE double simt_odd(double nearest, bool above, bool below)
+SIMT_INLINE double simt_round_to_odd(double nearest, bool above, bool below)
 {
     const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
 
-    return __builtin_bit_cast(double, simt_step<SIMT_TO_ZERO>(bits, above, below) | (uint64_t)(above | below));
+    return __builtin_bit_cast(double,
+                              simt_step_to_neighbour<SIMT_TO_ZERO>(bits, above, below) | (uint64_t)(above | below));
 }
 
-SIMT_INLINE double simt_sum_odd(double x, double y)
+SIMT_INLINE double simt_sum_rounded_to_odd(double x, double y)
 {
     const double sum = x + y, taken = sum - x, lost = (x - (sum - taken)) + (y - taken);
 
-    return simt_odd(sum, lost > 0, lost < 0);
+    return simt_round_to_odd(sum, lost > 0, lost < 0);
 }
 
 template <class Integer>
-SIMT_INLINE double simt_integer_odd(Integer value)
+SIMT_INLINE double simt_integer_rounded_to_odd(Integer value)
 {
     const double nearest = (double)value;
 
-    return simt_odd(nearest, (long double)value > nearest, (long double)value < nearest);
+    return simt_round_to_odd(nearest, (long double)value > nearest, (long double)value < nearest);
 }
 
 /**
@@ -103,8 +104,8 @@ struct simt_small_float {
     SIMT_METHOD simt_small_float(double value) : __x(format::from_float(double_to_float_odd(value))) {}
     SIMT_METHOD simt_small_float(int value) : simt_small_float((double)value) {}
     SIMT_METHOD simt_small_float(unsigned int value) : simt_small_float((double)value) {}
-    SIMT_METHOD simt_small_float(long long value) : simt_small_float(simt_integer_odd(value)) {}
-    SIMT_METHOD simt_small_float(unsigned long long value) : simt_small_float(simt_integer_odd(value)) {}
+    SIMT_METHOD simt_small_float(long long value) : simt_small_float(simt_integer_rounded_to_odd(value)) {}
+    SIMT_METHOD simt_small_float(unsigned long long value) : simt_small_float(simt_integer_rounded_to_odd(value)) {}
     SIMT_METHOD operator float() const { return format::to_float(__x); }
 
     static SIMT_METHOD self from_bits(uint32_t bits)
@@ -120,7 +121,7 @@ struct simt_small_float {
     {
         const self nearest = value;
         const double back = format::to_float(nearest.__x);
-        return from_bits(simt_step<mode>(nearest.__x, value > back, value < back));
+        return from_bits(simt_step_to_neighbour<mode>(nearest.__x, value > back, value < back));
     }
 
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
@@ -156,7 +157,7 @@ struct simt_small_float {
     friend SIMT_METHOD self __habs(self a) { return from_bits(a.__x & 0x7fffu); }
     friend SIMT_METHOD self __hfma(self a, self b, self c)
     {
-        return simt_sum_odd((double)(float)a * (double)(float)b, (float)c);
+        return simt_sum_rounded_to_odd((double)(float)a * (double)(float)b, (float)c);
     }
     friend SIMT_METHOD self __hfma_relu(self a, self b, self c)
     {
@@ -264,10 +265,10 @@ struct __attribute__((aligned(4))) simt_small_float2 {
 
     simt_small_float2() = default;
     SIMT_METHOD simt_small_float2(number first, number second) : x(first), y(second) {}
-    SIMT_METHOD simt_small_float2(const self &other) { simt_copy(this, &other); }
+    SIMT_METHOD simt_small_float2(const self &other) { simt_copy_vector(this, &other); }
     SIMT_METHOD self &operator=(const self &other)
     {
-        simt_copy(this, &other);
+        simt_copy_vector(this, &other);
         return *this;
     }
 
@@ -383,7 +384,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
 #define SIMT_SMALL_FLOAT_INTEGERS(name, type, integer_name, integer, suffix, mode, round) \
     SIMT_INLINE type __##integer_name##2##name##_##suffix(integer value) \
     { \
-        return type::rounded<mode>(simt_integer_odd(value)); \
+        return type::rounded<mode>(simt_integer_rounded_to_odd(value)); \
     } \
     SIMT_INLINE integer __##name##2##integer_name##_##suffix(type value) \
     { \

@@ -5,7 +5,7 @@
 #ifndef __NVCC__
 #include "simt.h"
 #else
-#define simt_fault() NULL /* a GPU gives no details of a fault */
+#define simt_fault_message() NULL /* a GPU gives no details of a fault */
 #endif
 
 enum { NUM_IDS = 100, NUM_EXPERTS = 6 };
@@ -58,7 +58,7 @@ int main(void)
     const cudaError_t error = count_on_device(ids, counts);
 
     if (error != cudaSuccess) {
-        printf("%s\n", simt_fault() ? simt_fault() : cudaGetErrorString(error));
+        printf("%s\n", simt_fault_message() ? simt_fault_message() : cudaGetErrorString(error));
         return 1;
     }
     for (int expert = 0; expert < NUM_EXPERTS; expert++) {

@@ -104,7 +104,7 @@ static int show(const struct kernel *kernel)
     if (error == cudaSuccess)
         error = run(kernel, in, out, result);
     if (error != cudaSuccess) {
-        printf("%s\n", simt_fault() ? simt_fault() : cudaGetErrorString(error));
+        printf("%s\n", simt_fault_message() ? simt_fault_message() : cudaGetErrorString(error));
     } else {
         printf("out[0] = %d", result[0]);
         for (int i = 0; kernel->shown[i]; i++)

@@ -5,20 +5,20 @@
 static void check(struct grade *grade, int count)
 {
     const size_t bytes = (size_t)count * sizeof(float);
-    float *const weights = grade_host(grade, bytes), *const expected = grade_host(grade, bytes);
+    float *const weights = grade_allocate_host(grade, bytes), *const expected = grade_allocate_host(grade, bytes);
     const float factor = 2.5f;
 
     for (int i = 0; i < count; i++) {
         weights[i] = (float)(1 + random_below(grade_random(grade), 1000)) / 1024.0f;
         expected[i] = weights[i] * factor;
     }
-    grade_given(grade, "%d weight%s", count, count == 1 ? "" : "s");
+    grade_describe_input(grade, "%d weight%s", count, count == 1 ? "" : "s");
 
     const float *const device_weights = grade_input(grade, "weights", weights, bytes);
     float *const scaled = grade_output(grade, "scaled", bytes);
 
-    grade_ran(grade, scale_launch(device_weights, count, factor, scaled));
-    grade_equal_float(grade, "scaled", "weight", expected, scaled, (size_t)count);
+    grade_run_launch(grade, scale_launch(device_weights, count, factor, scaled));
+    grade_check_float(grade, "scaled", "weight", expected, scaled, (size_t)count);
 }
 
 static void three_blocks(struct grade *grade)
@@ -43,9 +43,9 @@ static void other_sizes(struct grade *grade)
 static void blocks(struct grade *grade)
 {
     check(grade, 1000);
-    grade_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+    grade_check_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
     check(grade, 8 * THREADS);
-    grade_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+    grade_check_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
 }
 
 static void requests(struct grade *grade)
@@ -56,9 +56,9 @@ static void requests(struct grade *grade)
 
     check(grade, COUNT);
     for (int i = 0; i < 4; i++)
-        grade_budget_each(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS, "warp");
-    grade_at_least(grade, names[1], grade_counter(grade, names[1]), WARPS, "a thread has one element");
-    grade_at_least(grade, names[0], grade_counter(grade, names[0]), WARPS, "a thread has one element");
+        grade_check_budget_each(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS, "warp");
+    grade_check_at_least(grade, names[1], grade_counter(grade, names[1]), WARPS, "a thread has one element");
+    grade_check_at_least(grade, names[0], grade_counter(grade, names[0]), WARPS, "a thread has one element");
 }
 
 const struct grade_case grade_cases[] = {

@@ -108,8 +108,8 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
     const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
     float *const device_scores = grade_output(grade, "group_scores", groups * sizeof *device_scores);
 
-    grade_ran(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
-                                        shape.experts_per_group, device_scores));
+    grade_run_launch(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
+                                               shape.experts_per_group, device_scores));
 
     const float *const scores = grade_result(grade, device_scores);
 
@@ -125,12 +125,13 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
 static void check_filled(struct grade *grade, struct shape shape, fill *fill_choice)
 {
     const size_t count = (size_t)shape.num_tokens * shape.num_expert_group * shape.experts_per_group;
-    float *const choice = grade_host(grade, count * sizeof *choice);
+    float *const choice = grade_allocate_host(grade, count * sizeof *choice);
 
     fill_choice(grade_random(grade), choice, (int)count);
-    grade_given(grade, "%d token%s, %d group%s of %d expert%s", shape.num_tokens, shape.num_tokens == 1 ? "" : "s",
-                shape.num_expert_group, shape.num_expert_group == 1 ? "" : "s", shape.experts_per_group,
-                shape.experts_per_group == 1 ? "" : "s");
+    grade_describe_input(grade, "%d token%s, %d group%s of %d expert%s", shape.num_tokens,
+                         shape.num_tokens == 1 ? "" : "s", shape.num_expert_group,
+                         shape.num_expert_group == 1 ? "" : "s", shape.experts_per_group,
+                         shape.experts_per_group == 1 ? "" : "s");
     check(grade, shape, choice);
 }
 
@@ -142,7 +143,7 @@ static void the_table(struct grade *grade)
                                        {-INFINITY, -INFINITY, 0.50f, -INFINITY},
                                        {INFINITY, NAN, NAN, NAN}};
 
-    grade_given(grade, "the README's table: 1 token, 5 groups of 4 experts");
+    grade_describe_input(grade, "the README's table: 1 token, 5 groups of 4 experts");
     check(grade, (struct shape){1, 5, 4}, choice[0]);
 }
 
@@ -168,8 +169,8 @@ static void every_slot(struct grade *grade)
         choice[row][row / EXPERTS] = 1.0f;
         choice[row][row % EXPERTS] = row / EXPERTS == row % EXPERTS ? 1.0f : 0.5f;
     }
-    grade_given(grade, "%d tokens, %d groups of %d experts, the two largest in every pair of slots", EXPERTS, EXPERTS,
-                EXPERTS);
+    grade_describe_input(grade, "%d tokens, %d groups of %d experts, the two largest in every pair of slots", EXPERTS,
+                         EXPERTS, EXPERTS);
     check(grade, (struct shape){EXPERTS, EXPERTS, EXPERTS}, choice[0]);
 }
 

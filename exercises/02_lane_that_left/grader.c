@@ -165,8 +165,8 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
     const float *const device_choice = grade_input(grade, "choice", choice, shape.num_tokens * row * sizeof *choice);
     struct candidate *const device_best = grade_output(grade, "best", shape.num_tokens * sizeof *device_best);
 
-    grade_ran(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
-                                        shape.experts_per_group, shape.topk_group, device_best));
+    grade_run_launch(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
+                                               shape.experts_per_group, shape.topk_group, device_best));
 
     const struct candidate *const best = grade_result(grade, device_best);
 
@@ -177,13 +177,14 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
 static void check_filled(struct grade *grade, struct shape shape, fill *fill_choice)
 {
     const int row = experts_of(shape);
-    float *const choice = grade_host(grade, (size_t)shape.num_tokens * row * sizeof *choice);
+    float *const choice = grade_allocate_host(grade, (size_t)shape.num_tokens * row * sizeof *choice);
 
     for (int token = 0; token < shape.num_tokens; token++)
         fill_choice(grade_random(grade), choice + (size_t)token * row, shape);
-    grade_given(grade, "%d token%s, %d group%s of %d expert%s, %d kept", shape.num_tokens,
-                shape.num_tokens == 1 ? "" : "s", shape.num_expert_group, shape.num_expert_group == 1 ? "" : "s",
-                shape.experts_per_group, shape.experts_per_group == 1 ? "" : "s", shape.topk_group);
+    grade_describe_input(grade, "%d token%s, %d group%s of %d expert%s, %d kept", shape.num_tokens,
+                         shape.num_tokens == 1 ? "" : "s", shape.num_expert_group,
+                         shape.num_expert_group == 1 ? "" : "s", shape.experts_per_group,
+                         shape.experts_per_group == 1 ? "" : "s", shape.topk_group);
     check(grade, shape, choice);
 }
 
@@ -191,7 +192,7 @@ static void the_table(struct grade *grade)
 {
     static const float choice[3][4] = {{0.9f, 0.1f, 0.2f, 0.1f}, {0.5f, 0.8f, 0.1f, 0.2f}, {0.7f, 0.5f, 0.3f, 0.4f}};
 
-    grade_given(grade, "the README's table: 1 token, 3 groups of 4 experts, 2 kept");
+    grade_describe_input(grade, "the README's table: 1 token, 3 groups of 4 experts, 2 kept");
     check(grade, (struct shape){1, 3, 4, 2}, choice[0]);
 }
 
@@ -241,8 +242,8 @@ static void costs(struct grade *grade)
     enum { TOKENS = 4, GROUPS = 8, BARRIERS = 2 };
 
     check_filled(grade, (struct shape){TOKENS, GROUPS, 20, 4}, fill_distinct);
-    grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), TOKENS * BARRIERS);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), TOKENS * GROUPS);
+    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), TOKENS * BARRIERS);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), TOKENS * GROUPS);
 }
 
 const struct grade_case grade_cases[] = {

@@ -87,7 +87,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, int topk
     const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
     struct candidate *const device_best = grade_output(grade, "best", slots * sizeof *device_best);
 
-    grade_ran(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
+    grade_run_launch(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
 
     const struct candidate *const best = grade_result(grade, device_best);
 
@@ -103,12 +103,12 @@ static void check(struct grade *grade, int num_tokens, int num_experts, int topk
 
 static void check_filled(struct grade *grade, int num_tokens, int num_experts, int topk, fill *fill_choice)
 {
-    float *const choice = grade_host(grade, (size_t)num_tokens * num_experts * sizeof *choice);
+    float *const choice = grade_allocate_host(grade, (size_t)num_tokens * num_experts * sizeof *choice);
 
     for (int token = 0; token < num_tokens; token++)
         fill_choice(grade_random(grade), choice + (size_t)token * num_experts, num_experts);
-    grade_given(grade, "%d token%s of %d expert%s, top %d", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s", topk);
+    grade_describe_input(grade, "%d token%s of %d expert%s, top %d", num_tokens, num_tokens == 1 ? "" : "s",
+                         num_experts, num_experts == 1 ? "" : "s", topk);
     check(grade, num_tokens, num_experts, topk, choice);
 }
 
@@ -116,7 +116,7 @@ static void the_table(struct grade *grade)
 {
     static const float choice[6] = {0.25f, 0.75f, -INFINITY, 0.75f, 0.5f, -INFINITY};
 
-    grade_given(grade, "the README's table: 1 token of 6 experts, top 5");
+    grade_describe_input(grade, "the README's table: 1 token of 6 experts, top 5");
     check(grade, 1, 6, 5, choice);
 }
 
@@ -156,13 +156,13 @@ enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 static void divergence(struct grade *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
-    grade_without_divergence(grade);
+    grade_check_no_divergence(grade);
 }
 
 static void shuffles(struct grade *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
-    grade_by_shuffles(grade, TOKENS, TOPK * STEPS, TOPK * STEPS * VALUES);
+    grade_check_shuffles_only(grade, TOKENS, TOPK * STEPS, TOPK * STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -119,7 +119,7 @@ static void check(struct grade *grade, int num_groups, int experts_per_group, co
     const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
     struct two_best *const device_best = grade_output(grade, "best", lanes * sizeof *device_best);
 
-    grade_ran(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
+    grade_run_launch(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
 
     const struct two_best *const best = grade_result(grade, device_best);
 
@@ -134,12 +134,12 @@ static void check(struct grade *grade, int num_groups, int experts_per_group, co
 
 static void check_filled(struct grade *grade, int num_groups, int experts_per_group, fill *fill_choice)
 {
-    float *const choice = grade_host(grade, (size_t)num_groups * experts_per_group * sizeof *choice);
+    float *const choice = grade_allocate_host(grade, (size_t)num_groups * experts_per_group * sizeof *choice);
 
     for (int group = 0; group < num_groups; group++)
         fill_choice(grade_random(grade), choice + (size_t)group * experts_per_group, experts_per_group);
-    grade_given(grade, "%d group%s of %d expert%s", num_groups, num_groups == 1 ? "" : "s", experts_per_group,
-                experts_per_group == 1 ? "" : "s");
+    grade_describe_input(grade, "%d group%s of %d expert%s", num_groups, num_groups == 1 ? "" : "s", experts_per_group,
+                         experts_per_group == 1 ? "" : "s");
     check(grade, num_groups, experts_per_group, choice);
 }
 
@@ -147,7 +147,7 @@ static void the_table(struct grade *grade)
 {
     static const float choice[2][4] = {{3.0f, 1.0f, 5.0f, 2.0f}, {3.0f, 5.0f, 5.0f, 2.0f}};
 
-    grade_given(grade, "the README's table: 2 groups of 4 experts");
+    grade_describe_input(grade, "the README's table: 2 groups of 4 experts");
     check(grade, 2, 4, choice[0]);
 }
 
@@ -161,7 +161,7 @@ static void distinct_choices(struct grade *grade)
 static void every_pair_of_lanes(struct grade *grade)
 {
     enum { EXPERTS = 32, PAIRS = EXPERTS * (EXPERTS - 1) };
-    float *const choice = grade_host(grade, (size_t)PAIRS * EXPERTS * sizeof *choice);
+    float *const choice = grade_allocate_host(grade, (size_t)PAIRS * EXPERTS * sizeof *choice);
     int group = 0;
 
     for (int first = 0; first < EXPERTS; first++)
@@ -175,7 +175,7 @@ static void every_pair_of_lanes(struct grade *grade)
             row[second] = first < second ? 20.0f : 10.0f;
             group++;
         }
-    grade_given(grade, "%d groups of %d experts, the two largest in every pair of lanes", PAIRS, EXPERTS);
+    grade_describe_input(grade, "%d groups of %d experts, the two largest in every pair of lanes", PAIRS, EXPERTS);
     check(grade, PAIRS, EXPERTS, choice);
 }
 
@@ -211,7 +211,7 @@ static void shuffles(struct grade *grade)
     enum { GROUPS = 4, STEPS = 5, VALUES = 2 };
 
     check_filled(grade, GROUPS, 32, fill_ties);
-    grade_by_shuffles(grade, GROUPS, STEPS, STEPS * VALUES);
+    grade_check_shuffles_only(grade, GROUPS, STEPS, STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -114,16 +114,16 @@ static void check_token(struct grade *grade, int token, const float *scores, int
 static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
 {
     const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
-    float *const scores = grade_host(grade, count * sizeof *scores);
+    float *const scores = grade_allocate_host(grade, count * sizeof *scores);
 
     fill_scores(grade_random(grade), scores, (int)count);
-    grade_given(grade, "%d token%s of %d expert%s", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
+    grade_describe_input(grade, "%d token%s of %d expert%s", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s");
 
     const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
     struct candidate *const device_sorted = grade_output(grade, "sorted", slots * sizeof *device_sorted);
 
-    grade_ran(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
+    grade_run_launch(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
 
     const struct candidate *const sorted = grade_result(grade, device_sorted);
 
@@ -178,7 +178,7 @@ static void shuffles(struct grade *grade)
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };
 
     check(grade, TOKENS, 32, grade_fill_distinct);
-    grade_by_shuffles(grade, TOKENS, STEPS, STEPS * VALUES);
+    grade_check_shuffles_only(grade, TOKENS, STEPS, STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -36,7 +36,7 @@ static void check(struct grade *grade, const struct gate_problem *router, int64_
     struct gate_problem problem = *router;
 
     problem.num_tokens = num_tokens;
-    grade_gate(grade, gate_launch, &problem, dist);
+    grade_check_gate(grade, gate_launch, &problem, dist);
 }
 
 /* --- the README's example ----------------------------------------------------------------------------------------- */
@@ -65,8 +65,8 @@ static void check_ids(struct grade *grade, const int32_t *topk_ids)
 
 static void one_token(struct grade *grade)
 {
-    float *const logits = grade_host(grade, NUM_EXPERTS * sizeof *logits);
-    float *const bias = grade_host(grade, NUM_EXPERTS * sizeof *bias);
+    float *const logits = grade_allocate_host(grade, NUM_EXPERTS * sizeof *logits);
+    float *const bias = grade_allocate_host(grade, NUM_EXPERTS * sizeof *bias);
     struct gate_problem problem = another;
     struct gate_buffers buffers;
     cudaError_t status;
@@ -78,7 +78,7 @@ static void one_token(struct grade *grade)
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         logits[shown[i].expert] = shown[i].logit;
     problem.num_tokens = 1;
-    grade_given(grade, "1 token, 160 experts in 8 groups, top 6 of the best 3");
+    grade_describe_input(grade, "1 token, 160 experts in 8 groups, top 6 of the best 3");
     buffers.gating_output = grade_input(grade, "gating_output", logits, NUM_EXPERTS * sizeof *logits);
     buffers.correction_bias = grade_input(grade, "correction_bias", bias, NUM_EXPERTS * sizeof *bias);
     buffers.topk_weights = grade_output(grade, "topk_weights", TOPK * sizeof *buffers.topk_weights);
@@ -86,7 +86,7 @@ static void one_token(struct grade *grade)
     status = grade_launch(grade, gate_launch(&problem, &buffers, NULL));
     if (status == cudaErrorInvalidValue)
         grade_fail(grade, "gate_launch() refuses 160 experts in 8 groups of 20: \"%s\"", cudaGetErrorString(status));
-    grade_launched(grade);
+    grade_finish_launch(grade);
     check_ids(grade, grade_result(grade, buffers.topk_ids));
 }
 
@@ -136,10 +136,10 @@ static void shuffles(struct grade *grade)
     enum { WARPS = 6, TOKENS = 4 * WARPS };
 
     check(grade, &another, TOKENS, GATE_DIST_NORMAL);
-    grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
-    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
-    grade_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * 6 * 3,
-                   "eight lanes find a token's best expert in three steps, six times");
+    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
+    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
+    grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * 6 * 3,
+                         "eight lanes find a token's best expert in three steps, six times");
 }
 
 const struct grade_case grade_cases[] = {

@@ -9,17 +9,18 @@
 static void check(struct grade *grade, int num_tokens, int topk)
 {
     const size_t count = (size_t)num_tokens * (size_t)topk, bytes = count * sizeof(int32_t);
-    int32_t *const choices = grade_host(grade, bytes);
+    int32_t *const choices = grade_allocate_host(grade, bytes);
 
     for (size_t i = 0; i < count; i++)
         choices[i] = (int32_t)random_below(grade_random(grade), 256);
-    grade_given(grade, "%d token%s, %d choice%s", num_tokens, num_tokens == 1 ? "" : "s", topk, topk == 1 ? "" : "s");
+    grade_describe_input(grade, "%d token%s, %d choice%s", num_tokens, num_tokens == 1 ? "" : "s", topk,
+                         topk == 1 ? "" : "s");
 
     const int32_t *const device_choices = grade_input(grade, "choices", choices, bytes);
     int32_t *const topk_ids = grade_output(grade, "topk_ids", bytes);
 
-    grade_ran(grade, hand_over_launch(device_choices, num_tokens, topk, topk_ids));
-    grade_equal_int(grade, "topk_ids", "choice", choices, topk_ids, count);
+    grade_run_launch(grade, hand_over_launch(device_choices, num_tokens, topk, topk_ids));
+    grade_check_int(grade, "topk_ids", "choice", choices, topk_ids, count);
 }
 
 static void eight_choices(struct grade *grade)
@@ -46,9 +47,9 @@ static void conflicts(struct grade *grade)
 
     for (size_t i = 0; i < sizeof topks / sizeof *topks; i++) {
         check(grade, 8, topks[i]);
-        grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
-        grade_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"),
-                       (uint64_t)(WARPS * topks[i]), "a round writes a choice of each token");
+        grade_check_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+        grade_check_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"),
+                             (uint64_t)(WARPS * topks[i]), "a round writes a choice of each token");
     }
 }
 
@@ -56,8 +57,8 @@ static void room(struct grade *grade)
 {
     int words = 0;
 
-    GRADE_ASK(grade, &words, chosen_words());
-    grade_budget(grade, "chosen_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
+    GRADE_CALL(grade, &words, chosen_words());
+    grade_check_budget(grade, "chosen_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
 }
 
 const struct grade_case grade_cases[] = {

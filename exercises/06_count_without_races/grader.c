@@ -40,25 +40,25 @@ static int32_t draw_invalid(struct random *random, int num_experts)
 /** Launches the kernel on `numel` ids and checks every expert's count. */
 static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, int num_experts)
 {
-    int32_t *const expected = grade_host(grade, num_experts * sizeof *expected);
+    int32_t *const expected = grade_allocate_host(grade, num_experts * sizeof *expected);
 
     memset(expected, 0, num_experts * sizeof *expected);
     for (int64_t i = 0; i < numel; i++)
         if (ids[i] >= 0 && ids[i] < num_experts)
             expected[ids[i]]++;
-    grade_given(grade, "%d id%s of %d expert%s", (int)numel, numel == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
+    grade_describe_input(grade, "%d id%s of %d expert%s", (int)numel, numel == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s");
 
     const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const num_ids = grade_output(grade, "num_ids", num_experts * sizeof *num_ids);
 
-    grade_ran(grade, count_launch(topk_ids, numel, num_experts, num_ids));
-    grade_equal_int(grade, "num_ids", "expert", expected, num_ids, num_experts);
+    grade_run_launch(grade, count_launch(topk_ids, numel, num_experts, num_ids));
+    grade_check_int(grade, "num_ids", "expert", expected, num_ids, num_experts);
 }
 
 static void check(struct grade *grade, int64_t numel, int num_experts, draw *draw_id)
 {
-    int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
     for (int64_t i = 0; i < numel; i++)
         ids[i] = draw_id(grade_random(grade), num_experts);
@@ -111,12 +111,12 @@ static void cost(struct grade *grade)
     enum { NUMEL = 4096, EXPERTS = 256 };
 
     check(grade, NUMEL, EXPERTS, draw_any);
-    grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 2);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 2 * NUMEL / 32);
+    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 2);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 2 * NUMEL / 32);
     if (grade_counter(grade, "shared_store_requests") == 0)
         grade_fail(grade, "nothing was stored to shared memory; the counters belong there");
-    grade_unused(grade, "global_atomic_requests", "keep the counters in shared memory");
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), EXPERTS / 32);
+    grade_check_unused(grade, "global_atomic_requests", "keep the counters in shared memory");
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), EXPERTS / 32);
 }
 
 const struct grade_case grade_cases[] = {

@@ -12,7 +12,7 @@ enum { LANES = 32 };
 /** Fails at the first slot whose position does not belong to the slot's expert or is already in an earlier slot. */
 static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
 {
-    unsigned char *const seen = grade_host(grade, (size_t)numel + 1);
+    unsigned char *const seen = grade_allocate_host(grade, (size_t)numel + 1);
 
     memset(seen, 0, (size_t)numel + 1);
     for (int slot = 0, expert = 0; slot < numel; slot++) {
@@ -35,7 +35,7 @@ static void check_slots(struct grade *grade, const int32_t *ids, int numel, cons
 
 static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
 {
-    int32_t *const ends = grade_host(grade, (size_t)num_experts * sizeof *ends);
+    int32_t *const ends = grade_allocate_host(grade, (size_t)num_experts * sizeof *ends);
     int end = 0;
 
     for (int e = 0; e < num_experts; e++) {
@@ -43,21 +43,21 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
             end += ids[i] == e;
         ends[e] = end;
     }
-    grade_given(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
+    grade_describe_input(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s");
 
     const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     const int32_t *const device_ends = grade_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
     int32_t *const slots = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
 
-    grade_ran(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
+    grade_run_launch(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
     check_slots(grade, ids, numel, ends, grade_result(grade, slots));
 }
 
 /** Launches the kernel on random ids from `first` to num_experts - 1 and checks every slot. */
 static void check(struct grade *grade, int numel, int num_experts, int first)
 {
-    int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
     for (int i = 0; i < numel; i++)
         ids[i] = first + (int32_t)random_below(grade_random(grade), (uint32_t)(num_experts - first));
@@ -102,15 +102,17 @@ static void cost(struct grade *grade)
     enum { NUMEL = 4096, EXPERTS = 256, WARPS = NUMEL / LANES };
 
     check(grade, NUMEL, EXPERTS, 0);
-    grade_unused(grade, "global_atomic_requests", "the counters lie in shared memory");
-    grade_unused(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
-    grade_unused(grade, "shuffles", "a slot comes from a counter");
-    grade_unused(grade, "votes", "a slot comes from a counter");
-    grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS, "warp's request");
-    grade_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
-                   "a slot comes from a counter");
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), WARPS + EXPERTS / LANES);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
+    grade_check_unused(grade, "global_atomic_requests", "the counters lie in shared memory");
+    grade_check_unused(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
+    grade_check_unused(grade, "shuffles", "a slot comes from a counter");
+    grade_check_unused(grade, "votes", "a slot comes from a counter");
+    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS,
+                            "warp's request");
+    grade_check_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
+                         "a slot comes from a counter");
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                       WARPS + EXPERTS / LANES);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
 }
 
 const struct grade_case grade_cases[] = {

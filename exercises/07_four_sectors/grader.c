@@ -16,7 +16,7 @@ struct memory {
 static struct memory memory_make(struct grade *grade, int words)
 {
     const size_t bytes = (size_t)words * sizeof(int32_t);
-    struct memory memory = {grade_output(grade, "sorted_token_ids", bytes), grade_host(grade, bytes), words};
+    struct memory memory = {grade_output(grade, "sorted_token_ids", bytes), grade_allocate_host(grade, bytes), words};
 
     memset(memory.model, GRADE_POISON, bytes);
     return memory;
@@ -43,9 +43,9 @@ static void fill(struct grade *grade, const struct memory *memory, int begin, in
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
 
-    grade_given(grade, "%d slot%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
-                begin % SECTOR_WORDS * 4);
-    grade_ran(grade, fill_launch(memory->device + begin, capacity, pad));
+    grade_describe_input(grade, "%d slot%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
+                         begin % SECTOR_WORDS * 4);
+    grade_run_launch(grade, fill_launch(memory->device + begin, capacity, pad));
 
     const int32_t *const got = grade_result(grade, memory->device);
 
@@ -127,14 +127,14 @@ static void sectors(struct grade *grade, int begin, int capacity)
     if (stored < (uint64_t)least)
         grade_fail(grade, "%d of the list's %d sectors were stored to by plain stores; nothing else counts",
                    (int)stored, least);
-    grade_budget(grade, "global_store_sectors", stored, (uint64_t)least + 1);
+    grade_check_budget(grade, "global_store_sectors", stored, (uint64_t)least + 1);
 }
 
 static void requests(struct grade *grade, int begin, int capacity)
 {
     fill_alone(grade, begin, capacity);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 (uint64_t)(capacity + REQUEST_WORDS - 1) / REQUEST_WORDS + 2);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       (uint64_t)(capacity + REQUEST_WORDS - 1) / REQUEST_WORDS + 2);
 }
 
 static void aligned_sectors(struct grade *grade)

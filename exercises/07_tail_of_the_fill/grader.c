@@ -38,9 +38,9 @@ static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
     int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
 
-    grade_given(grade, "%d slot%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
-                offset * (int)sizeof *words);
-    grade_ran(grade, fill_launch(words + offset, capacity, pad));
+    grade_describe_input(grade, "%d slot%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
+                         offset * (int)sizeof *words);
+    grade_run_launch(grade, fill_launch(words + offset, capacity, pad));
     check_words(grade, grade_result(grade, words), offset, capacity, pad);
 }
 
@@ -90,8 +90,8 @@ static void requests(struct grade *grade)
     enum { PIECES = 1000, WARP_SIZE = 32 };
 
     check(grade, 1, 3 + PIECES * PIECE + 3, any_pad(grade));
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 (PIECES + WARP_SIZE - 1) / WARP_SIZE + 2);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       (PIECES + WARP_SIZE - 1) / WARP_SIZE + 2);
 }
 
 const struct grade_case grade_cases[] = {

@@ -20,21 +20,21 @@ static void check_counts(struct grade *grade, const int *counts, int size)
     const size_t bytes = (size_t)size * sizeof(int);
     const int *const device_counts = grade_input(grade, "counts", counts, bytes);
     int *const device_sums = grade_output(grade, "sums", bytes);
-    int32_t *const expected = grade_host(grade, bytes);
+    int32_t *const expected = grade_allocate_host(grade, bytes);
 
     expected[0] = 0;
     for (int i = 1; i < size; i++)
         expected[i] = expected[i - 1] + counts[i - 1];
-    grade_ran(grade, scan_launch(device_counts, size, device_sums));
-    grade_equal_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)size);
+    grade_run_launch(grade, scan_launch(device_counts, size, device_sums));
+    grade_check_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)size);
 }
 
 static void check(struct grade *grade, int size, grade_fill *fill)
 {
-    int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
+    int *const counts = grade_allocate_host(grade, (size_t)size * sizeof *counts);
 
     fill(grade_random(grade), counts, size);
-    grade_given(grade, "%d counts", size);
+    grade_describe_input(grade, "%d counts", size);
     check_counts(grade, counts, size);
 }
 
@@ -43,7 +43,7 @@ static void shown_counts(struct grade *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
 
-    grade_given(grade, "8 counts: 3 1 7 0 4 1 6 3");
+    grade_describe_input(grade, "8 counts: 3 1 7 0 4 1 6 3");
     check_counts(grade, counts, 8);
 }
 
@@ -64,7 +64,7 @@ static void other_counts(struct grade *grade)
 static void check_conflicts(struct grade *grade, int size)
 {
     check(grade, size, grade_fill_random);
-    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+    grade_check_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
 static void conflicts(struct grade *grade)
@@ -84,9 +84,9 @@ static void room(struct grade *grade)
     for (int size = 2; size <= MAX_LEAVES; size *= 2) {
         int words = 0;
 
-        GRADE_ASK(grade, &words, tree_words(size));
+        GRADE_CALL(grade, &words, tree_words(size));
         check(grade, size, grade_fill_random);
-        grade_budget(grade, "tree_words", (uint64_t)words, (uint64_t)(size + size / 32 + size / 1024));
+        grade_check_budget(grade, "tree_words", (uint64_t)words, (uint64_t)(size + size / 32 + size / 1024));
     }
 }
 

@@ -64,7 +64,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
 static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {
-    struct groups *const groups = grade_host(grade, sizeof *groups);
+    struct groups *const groups = grade_allocate_host(grade, sizeof *groups);
     int blocks = 0;
 
     groups->num_experts = num_experts;
@@ -124,9 +124,9 @@ static void check(struct grade *grade, const struct groups *groups)
                                            ((size_t)num_experts + 1) * sizeof *offsets);
     int *const expert_ids = grade_output(grade, "expert_ids", (size_t)num_blocks * sizeof *expert_ids);
 
-    grade_given(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s", num_blocks,
-                num_blocks == 1 ? "" : "s", groups->block_size);
-    grade_ran(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_blocks, expert_ids));
+    grade_describe_input(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s", num_blocks,
+                         num_blocks == 1 ? "" : "s", groups->block_size);
+    grade_run_launch(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_blocks, expert_ids));
 
     const int *const got = grade_result(grade, expert_ids);
 
@@ -214,8 +214,8 @@ static void loads(struct grade *grade)
         while (1 << rounds < counts[i])
             rounds++;
         check(grade, groups);
-        grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                     warps_of(groups) * (2 * rounds + 4));
+        grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                           warps_of(groups) * (2 * rounds + 4));
     }
 }
 
@@ -225,7 +225,8 @@ static void stores(struct grade *grade)
     const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);
 
     check(grade, groups);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 2 * warps_of(groups));
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       2 * warps_of(groups));
 }
 
 const struct grade_case grade_cases[] = {

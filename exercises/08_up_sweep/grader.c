@@ -49,7 +49,7 @@ static void check_counts(struct grade *grade, const int *counts, int size)
     const int *const device_counts = grade_input(grade, "counts", counts, bytes);
     int *const device_sums = grade_output(grade, "sums", bytes);
 
-    grade_ran(grade, up_sweep_launch(device_counts, size, device_sums));
+    grade_run_launch(grade, up_sweep_launch(device_counts, size, device_sums));
 
     const int *const sums = grade_result(grade, device_sums);
 
@@ -59,12 +59,12 @@ static void check_counts(struct grade *grade, const int *counts, int size)
 
 static void check(struct grade *grade, int size, grade_fill *fill)
 {
-    int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
+    int *const counts = grade_allocate_host(grade, (size_t)size * sizeof *counts);
 
     for (int i = 0; i < size; i++)
         counts[i] = 0;
     fill(grade_random(grade), counts, size);
-    grade_given(grade, "%d count%s", size, size == 1 ? "" : "s");
+    grade_describe_input(grade, "%d count%s", size, size == 1 ? "" : "s");
     check_counts(grade, counts, size);
 }
 
@@ -73,7 +73,7 @@ static void shown_counts(struct grade *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
 
-    grade_given(grade, "8 counts: 3 1 7 0 4 1 6 3");
+    grade_describe_input(grade, "8 counts: 3 1 7 0 4 1 6 3");
     check_counts(grade, counts, 8);
 }
 
@@ -104,7 +104,7 @@ static void barriers(struct grade *grade)
 
     for (int size = 2; size <= MAX_LEAVES; size *= 2, limit++) {
         check(grade, size, grade_fill_random);
-        grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
+        grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
     }
 }
 
@@ -117,7 +117,7 @@ static void store_requests(struct grade *grade)
         for (int pairs = size / 2; pairs > 0; pairs /= 2)
             limit += (uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE;
         check(grade, size, grade_fill_random);
-        grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
+        grade_check_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
     }
 }
 
@@ -136,12 +136,12 @@ static void load_requests(struct grade *grade)
         for (int pairs = size / 2; pairs > 0; pairs /= 2)
             limit += 2 * ((uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE);
         check(grade, size, grade_fill_random);
-        grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
-        grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
-        grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
-        grade_unused(grade, "atomic_requests", why);
-        grade_unused(grade, "shuffles", why);
-        grade_unused(grade, "votes", why);
+        grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
+        grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
+        grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
+        grade_check_unused(grade, "atomic_requests", why);
+        grade_check_unused(grade, "shuffles", why);
+        grade_check_unused(grade, "votes", why);
     }
 }
 

@@ -31,7 +31,7 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
 
 static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
 {
-    grade_scan(grade, exclusive_scan_launch, num_lists, num_experts, fill);
+    grade_check_scan(grade, exclusive_scan_launch, num_lists, num_experts, fill);
 }
 
 static void one_list(struct grade *grade)
@@ -93,13 +93,13 @@ static void shuffles(struct grade *grade)
     enum { LISTS = 4, STEPS = 6 };
 
     check(grade, LISTS, 32, grade_fill_small);
-    grade_by_shuffles(grade, LISTS, STEPS - 1, STEPS);
+    grade_check_shuffles_only(grade, LISTS, STEPS - 1, STEPS);
 }
 
 static void shared_memory(struct grade *grade)
 {
     check(grade, 4, 32, grade_fill_small);
-    grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
+    grade_check_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
 }
 
 const struct grade_case grade_cases[] = {

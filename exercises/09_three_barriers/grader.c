@@ -28,7 +28,7 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
 
 static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
 {
-    grade_scan(grade, block_scan_launch, num_lists, num_experts, fill);
+    grade_check_scan(grade, block_scan_launch, num_lists, num_experts, fill);
 }
 
 static void eight_experts(struct grade *grade)
@@ -75,7 +75,8 @@ static void barriers(struct grade *grade)
 
     for (int i = 0; i < 2; i++) {
         check(grade, lists[i], THREADS, grade_fill_small);
-        grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), (uint64_t)(lists[i] * BARRIERS));
+        grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"),
+                           (uint64_t)(lists[i] * BARRIERS));
     }
 }
 
@@ -84,16 +85,17 @@ static void shared_memory(struct grade *grade)
     enum { WARPS = THREADS / WARP_SIZE, READS = 32 };
 
     check(grade, 1, THREADS, grade_fill_small);
-    grade_budget_each(grade, "shared_load_requests and atomic_requests",
-                      grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"), READS,
-                      WARPS, "warp");
+    grade_check_budget_each(grade, "shared_load_requests and atomic_requests",
+                            grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
+                            READS, WARPS, "warp");
 }
 
 /** Allows each warp one request, which loads its counts. */
 static void global_memory(struct grade *grade)
 {
     check(grade, 1, THREADS, grade_fill_small);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), THREADS / WARP_SIZE);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                       THREADS / WARP_SIZE);
 }
 
 const struct grade_case grade_cases[] = {

@@ -21,10 +21,11 @@ static void check(struct grade *grade, int64_t numel, int num_experts, int block
 
     if (variation.more_room > 0)
         problem.capacity = align_capacity_of_few(&problem) + variation.more_room;
-    grade_align(
-        grade, &step, &problem,
-        &(struct grade_ids){
-            .dist = variation.dist, .topk = variation.topk, .has_map = variation.has_map, .offset = variation.offset});
+    grade_check_align(grade, &step, &problem,
+                      &(struct grade_ids){.dist = variation.dist,
+                                          .topk = variation.topk,
+                                          .has_map = variation.has_map,
+                                          .misalign_words = variation.offset});
 }
 
 /** Checks that both kernels still work without a map. */
@@ -56,16 +57,16 @@ static void past_the_last_block(struct grade *grade)
 static void empty_groups(struct grade *grade)
 {
     check(grade, 512, 256, 16, (struct variation){.dist = ALIGN_DIST_SPARSE, .has_map = true});
-    check(grade, 100, 256, 16, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true});
-    check(grade, 64, 8, 16, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 2});
+    check(grade, 100, 256, 16, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true});
+    check(grade, 64, 8, 16, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true, .topk = 2});
     check(grade, 5, 256, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
 }
 
 /** Runs with one expert, and with more experts than a block has threads. */
 static void numbers_of_experts(struct grade *grade)
 {
-    check(grade, 10, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 1});
-    check(grade, 300, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 1});
+    check(grade, 10, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true, .topk = 1});
+    check(grade, 300, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true, .topk = 1});
     check(grade, 60, 2, 1, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 1});
     check(grade, 900, 300, 5, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true});
     check(grade, 2200, 1100, 2, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});

@@ -7,7 +7,7 @@
 /** Makes random ids, some of which name no expert. */
 static const int32_t *make_ids(struct grade *grade, int numel)
 {
-    int32_t *const ids = grade_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
 
     ids[0] = -1;
     for (int i = 0; i < numel; i++)
@@ -22,7 +22,7 @@ static void check_counts(struct grade *grade, const int32_t *ids, int numel, con
     for (int i = 0; i < numel; i++)
         if (ids[i] >= 0 && ids[i] < NUM_EXPERTS)
             expected[ids[i]]++;
-    grade_equal_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
+    grade_check_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
 }
 
 /** Checks `words` [front + capacity + back], which must have pads in the middle and no stores before or after them. */
@@ -53,13 +53,13 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
     const int32_t *const ids = make_ids(grade, numel);
     const size_t words = (size_t)front + (size_t)capacity + BACK;
 
-    grade_given(grade, "%d ids, %d slots%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
+    grade_describe_input(grade, "%d ids, %d slots%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
 
     const int32_t *const device_ids = grade_input(grade, "topk_ids", ids, (size_t)(numel ? numel : 1) * sizeof *ids);
     int32_t *const counts = grade_inout(grade, "counts", zeros, sizeof zeros);
     int32_t *const slots = grade_output(grade, "sorted_token_ids", words * sizeof *slots);
 
-    grade_ran(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
+    grade_run_launch(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
     check_slots(grade, grade_result(grade, slots), front, capacity, BACK, numel);
     check_counts(grade, ids, numel, counts);
     return (uint64_t)capacity * sizeof *slots;
@@ -77,7 +77,7 @@ static struct fill_forecast ask_shown(struct grade *grade)
 {
     struct fill_forecast forecast;
 
-    GRADE_ASK(grade, &forecast, fill_forecast_shown());
+    GRADE_CALL(grade, &forecast, fill_forecast_shown());
     return forecast;
 }
 
@@ -85,7 +85,7 @@ static struct fill_forecast ask(struct grade *grade, int64_t capacity)
 {
     struct fill_forecast forecast;
 
-    GRADE_ASK(grade, &forecast, fill_forecast_of(capacity));
+    GRADE_CALL(grade, &forecast, fill_forecast_of(capacity));
     return forecast;
 }
 
@@ -139,10 +139,10 @@ static void side_by_side(struct grade *grade)
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
 
     check(grade, 1000, CAPACITY, 0);
-    grade_budget(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
-                 (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
+    grade_check_budget(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
+                       (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
 }
 
 /* --- the four numbers and the four formulas ----------------------------------------------------------------------- */
@@ -182,14 +182,14 @@ static void score_shown(struct grade *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);
 
-    grade_prediction(grade, number_names[number], predicted, measure(grade, number, SHOWN_NUMEL, SHOWN_CAPACITY));
+    grade_check_prediction(grade, number_names[number], predicted, measure(grade, number, SHOWN_NUMEL, SHOWN_CAPACITY));
 }
 
 static void score_capacity(struct grade *grade, enum number number, int capacity)
 {
     const int64_t predicted = number_of(ask(grade, capacity), number);
 
-    grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
+    grade_check_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
 }
 
 /** Scores forecasts for seven capacities, most with a partly filled last request or sector, and for two random ones. */

@@ -25,7 +25,7 @@ static float small_number(struct grade *grade)
 /** Makes `count` small integers, so that sums of their products are exact. */
 static float *small_numbers(struct grade *grade, int count)
 {
-    float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
+    float *const numbers = grade_allocate_host(grade, (size_t)count * sizeof *numbers);
 
     for (int i = 0; i < count; i++)
         numbers[i] = small_number(grade);
@@ -37,7 +37,7 @@ static void make_map(struct layer *layer, struct grade *grade, int local)
 {
     const int num_odd = layer->num_experts / 2;
 
-    layer->map = grade_host(grade, (size_t)layer->num_experts * sizeof *layer->map);
+    layer->map = grade_allocate_host(grade, (size_t)layer->num_experts * sizeof *layer->map);
     for (int n = 0; n < layer->num_experts; n++)
         layer->map[n < num_odd ? 2 * n + 1 : 2 * (n - num_odd)] = n < local ? local - 1 - n : -1;
 }
@@ -47,8 +47,8 @@ static void sort_positions(struct layer *layer, struct grade *grade)
 {
     struct down_problem *const problem = &layer->problem;
     const int most = (problem->num_positions + layer->num_experts * problem->block_size) / problem->block_size + 2;
-    int32_t *const slots = grade_host(grade, (size_t)(most * problem->block_size) * sizeof *slots);
-    int32_t *const owners = grade_host(grade, (size_t)most * sizeof *owners);
+    int32_t *const slots = grade_allocate_host(grade, (size_t)(most * problem->block_size) * sizeof *slots);
+    int32_t *const owners = grade_allocate_host(grade, (size_t)most * sizeof *owners);
     int slot = 0;
 
     for (int e = 0; e < layer->num_experts; e++) {
@@ -80,7 +80,7 @@ static struct layer make_layer(struct grade *grade, int positions, int experts, 
     float *const weights = small_numbers(grade, positions);
     float *const intermediate = small_numbers(grade, positions * INTERMEDIATE);
 
-    layer.experts = grade_host(grade, (size_t)positions * sizeof *layer.experts);
+    layer.experts = grade_allocate_host(grade, (size_t)positions * sizeof *layer.experts);
     make_map(&layer, grade, local);
     for (int position = 0; position < positions; position++) {
         layer.experts[position] = position < experts ? position
@@ -93,8 +93,8 @@ static struct layer make_layer(struct grade *grade, int positions, int experts, 
     layer.problem.intermediate = intermediate;
     layer.problem.w2 = small_numbers(grade, (local > 0 ? local : 1) * hidden * INTERMEDIATE);
     sort_positions(&layer, grade);
-    grade_given(grade, "%d positions, %d of %d experts here, rows of %d, blocks of %d", positions, local, experts,
-                hidden, block_size);
+    grade_describe_input(grade, "%d positions, %d of %d experts here, rows of %d, blocks of %d", positions, local,
+                         experts, hidden, block_size);
     return layer;
 }
 
@@ -158,7 +158,7 @@ static struct layer check(struct grade *grade, int positions, int experts, int l
     const struct layer layer = make_layer(grade, positions, experts, local, hidden, block_size);
     const struct down_problem device = to_device(&layer, grade);
 
-    grade_ran(grade, down_launch(&device));
+    grade_run_launch(grade, down_launch(&device));
     check_rows(&layer, grade, grade_result(grade, device.partial));
     return layer;
 }
@@ -203,10 +203,10 @@ static void zeros_cost_no_reads(struct grade *grade)
     enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_SLOT = 4 };
     const struct layer layer = check(grade, POSITIONS, 6, 0, HIDDEN, 4);
 
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                 2 * WARPS_A_SLOT * (uint64_t)layer.problem.capacity);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 WARPS_A_SLOT * POSITIONS);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                       2 * WARPS_A_SLOT * (uint64_t)layer.problem.capacity);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       WARPS_A_SLOT * POSITIONS);
 }
 
 const struct grade_case grade_cases[] = {

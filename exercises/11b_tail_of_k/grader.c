@@ -8,7 +8,7 @@ enum { TILE = 16, K_STEP = 32 };
 /** Makes small nonzero integers, so that sums are exact and no product is 0. */
 static float *small_numbers(struct grade *grade, int count)
 {
-    float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
+    float *const numbers = grade_allocate_host(grade, (size_t)count * sizeof *numbers);
 
     for (int i = 0; i < count; i++)
         numbers[i] = (1.0f + (float)random_below(grade_random(grade), 3)) *
@@ -26,9 +26,9 @@ static void check(struct grade *grade, int num_rows, int num_columns, int length
     float *const out = grade_output(grade, "out", (size_t)num_rows * num_columns * sizeof *out);
     const float *got;
 
-    grade_given(grade, "%d row%s, %d column%s, %d element%s", num_rows, num_rows == 1 ? "" : "s", num_columns,
-                num_columns == 1 ? "" : "s", length, length == 1 ? "" : "s");
-    grade_ran(grade, product_launch(device_rows, device_weights, num_rows, num_columns, length, out));
+    grade_describe_input(grade, "%d row%s, %d column%s, %d element%s", num_rows, num_rows == 1 ? "" : "s", num_columns,
+                         num_columns == 1 ? "" : "s", length, length == 1 ? "" : "s");
+    grade_run_launch(grade, product_launch(device_rows, device_weights, num_rows, num_columns, length, out));
     got = grade_result(grade, out);
     for (int r = 0; r < num_rows; r++)
         for (int c = 0; c < num_columns; c++) {
@@ -76,7 +76,7 @@ static void any_shape(struct grade *grade)
 static void no_bank_conflicts(struct grade *grade)
 {
     check(grade, 2 * TILE, TILE, 2 * K_STEP);
-    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+    grade_check_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
 /** Allows one load per element of a tile. A kernel without tiles would issue 16 times as many load requests. */
@@ -85,8 +85,8 @@ static void each_element_once(struct grade *grade)
     enum { ROWS = 2, COLUMNS = 3, STEPS = 2, REQUESTS_A_TILE = TILE * K_STEP / 32 };
 
     check(grade, ROWS * TILE, COLUMNS * TILE, STEPS * K_STEP);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                 (uint64_t)ROWS * COLUMNS * STEPS * 2 * REQUESTS_A_TILE);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                       (uint64_t)ROWS * COLUMNS * STEPS * 2 * REQUESTS_A_TILE);
 }
 
 const struct grade_case grade_cases[] = {

@@ -19,8 +19,8 @@ static uint16_t bf16_bits(int value)
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
-    uint16_t *const weight_bits = grade_host(grade, ROWS * DEPTH * sizeof *weight_bits);
-    uint16_t *const token_bits = grade_host(grade, DEPTH * TOKENS * sizeof *token_bits);
+    uint16_t *const weight_bits = grade_allocate_host(grade, ROWS * DEPTH * sizeof *weight_bits);
+    uint16_t *const token_bits = grade_allocate_host(grade, DEPTH * TOKENS * sizeof *token_bits);
 
     for (int i = 0; i < ROWS * DEPTH; i++)
         weight_bits[i] = bf16_bits(weights[i / DEPTH][i % DEPTH]);
@@ -32,7 +32,7 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
     const uint16_t *const device_tokens = grade_input(grade, "tokens", token_bits, DEPTH * TOKENS * sizeof *token_bits);
     float *const sums = grade_output(grade, "sums", TOKENS * ROWS * sizeof *sums);
 
-    grade_ran(grade, product_launch(device_weights, device_tokens, sums));
+    grade_run_launch(grade, product_launch(device_weights, device_tokens, sums));
 
     const float *const got = grade_result(grade, sums);
 
@@ -55,7 +55,7 @@ static void identity(struct grade *grade)
 {
     int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
 
-    grade_given(grade, "the weights are the identity matrix");
+    grade_describe_input(grade, "the weights are the identity matrix");
     for (int i = 0; i < ROWS; i++)
         weights[i][i] = 1;
     for (int i = 0; i < DEPTH * TOKENS; i++)
@@ -77,7 +77,7 @@ static void multiply_random(struct grade *grade)
 
 static void random_numbers(struct grade *grade)
 {
-    grade_given(grade, "whole numbers from -8 to 8");
+    grade_describe_input(grade, "whole numbers from -8 to 8");
     for (int i = 0; i < 3; i++)
         multiply_random(grade);
 }
@@ -86,9 +86,9 @@ static void random_numbers(struct grade *grade)
 static void no_exchange(struct grade *grade)
 {
     multiply_random(grade);
-    grade_unused(grade, "shuffles", "each lane loads what it holds");
-    grade_unused(grade, "shared_load_requests", "each lane loads what it holds from global memory");
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 4);
+    grade_check_unused(grade, "shuffles", "each lane loads what it holds");
+    grade_check_unused(grade, "shared_load_requests", "each lane loads what it holds from global memory");
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 4);
 }
 
 const struct grade_case grade_cases[] = {
@@ -97,4 +97,4 @@ const struct grade_case grade_cases[] = {
     {"no_exchange", no_exchange, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"};
+const struct gpu_needs grade_needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"};

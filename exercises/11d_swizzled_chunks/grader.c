@@ -19,8 +19,8 @@ static uint16_t bf16_bits(int value)
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, const int *weights, const int *tokens)
 {
-    uint16_t *const bits = grade_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
-    float *const expected = grade_host(grade, (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *expected);
+    uint16_t *const bits = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
+    float *const expected = grade_allocate_host(grade, (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *expected);
 
     for (int i = 0; i < LINES * LENGTH; i++)
         bits[i] = bf16_bits(i < WEIGHT_LINES * LENGTH ? weights[i] : tokens[i - WEIGHT_LINES * LENGTH]);
@@ -39,13 +39,13 @@ static void multiply(struct grade *grade, const int *weights, const int *tokens)
                                                       (size_t)TOKEN_LINES * LENGTH * sizeof *bits);
     float *const sums = grade_output(grade, "sums", (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *sums);
 
-    grade_ran(grade, multiply_launch(device_weights, device_tokens, sums));
-    grade_equal_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_LINES * WEIGHT_LINES);
+    grade_run_launch(grade, multiply_launch(device_weights, device_tokens, sums));
+    grade_check_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_LINES * WEIGHT_LINES);
 }
 
 static void multiply_random(struct grade *grade)
 {
-    int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
+    int *const numbers = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
 
     for (int i = 0; i < LINES * LENGTH; i++)
         numbers[i] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
@@ -57,10 +57,10 @@ static void multiply_random(struct grade *grade)
 /** Sets token t to 1 at element 2t and to 0 elsewhere, so that each of its sums is element 2t of a row of weights. */
 static void one_element(struct grade *grade)
 {
-    int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
+    int *const numbers = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
     int *const tokens = numbers + WEIGHT_LINES * LENGTH;
 
-    grade_given(grade, "token t is 1 at element 2t, and 0 elsewhere");
+    grade_describe_input(grade, "token t is 1 at element 2t, and 0 elsewhere");
     memset(numbers, 0, (size_t)LINES * LENGTH * sizeof *numbers);
     for (int i = 0; i < WEIGHT_LINES * LENGTH; i++)
         numbers[i] = (int)random_below(grade_random(grade), MOST) + 1;
@@ -71,7 +71,7 @@ static void one_element(struct grade *grade)
 
 static void random_numbers(struct grade *grade)
 {
-    grade_given(grade, "whole numbers from -8 to 8");
+    grade_describe_input(grade, "whole numbers from -8 to 8");
     for (int i = 0; i < 3; i++)
         multiply_random(grade);
 }
@@ -82,16 +82,16 @@ static void random_numbers(struct grade *grade)
 static void no_detour(struct grade *grade)
 {
     multiply_random(grade);
-    grade_unused(grade, "shuffles", "a slot follows from the line and the chunk");
-    grade_unused(grade, "votes", "a slot follows from the line and the chunk");
-    grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
+    grade_check_unused(grade, "shuffles", "a slot follows from the line and the chunk");
+    grade_check_unused(grade, "votes", "a slot follows from the line and the chunk");
+    grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
 }
 
 static void no_conflicts(struct grade *grade)
 {
     multiply_random(grade);
-    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+    grade_check_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
 const struct grade_case grade_cases[] = {
@@ -101,4 +101,4 @@ const struct grade_case grade_cases[] = {
     {"no_conflicts", no_conflicts, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"};
+const struct gpu_needs grade_needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"};

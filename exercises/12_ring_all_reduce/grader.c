@@ -8,11 +8,12 @@
 static void check(struct grade *grade, int ranks, int count)
 {
     const size_t elements = (size_t)ranks * (size_t)count, bytes = elements * sizeof(float);
-    float *const arrays = grade_host(grade, bytes), *const expected = grade_host(grade, (size_t)count * sizeof(float));
+    float *const arrays = grade_allocate_host(grade, bytes), *const expected = grade_allocate_host(
+                                                                 grade, (size_t)count * sizeof(float));
     const float *got;
     float *sums;
 
-    grade_given(grade, "%d rank%s, %d elements", ranks, ranks == 1 ? "" : "s", count);
+    grade_describe_input(grade, "%d rank%s, %d elements", ranks, ranks == 1 ? "" : "s", count);
     for (int i = 0; i < count; i++)
         expected[i] = 0.0f;
     for (size_t i = 0; i < elements; i++) {
@@ -20,7 +21,7 @@ static void check(struct grade *grade, int ranks, int count)
         expected[i % (size_t)count] += arrays[i];
     }
     sums = grade_inout(grade, "sums", arrays, bytes);
-    grade_ran(grade, all_reduce_launch(sums, ranks, count));
+    grade_run_launch(grade, all_reduce_launch(sums, ranks, count));
     got = grade_result(grade, sums);
     for (int rank = 0; rank < ranks; rank++)
         for (int i = 0; i < count; i++)
@@ -56,10 +57,10 @@ static void as_few_bytes(struct grade *grade)
     enum { RANKS = 6, CHUNK_REQUESTS = 4, COUNT = RANKS * CHUNK_REQUESTS * 32 };
 
     check(grade, RANKS, COUNT);
-    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 2 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                 3 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
+    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                       2 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                       3 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
 }
 
 const struct grade_case grade_cases[] = {

@@ -38,9 +38,9 @@ static int candidates_of(const uint32_t *keys)
 static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;
-    uint32_t *const keys = grade_host(grade, count * sizeof *keys);
-    int32_t *const ids = grade_host(grade, (size_t)num_tokens * TOPK * sizeof *ids);
-    int32_t *const candidates = grade_host(grade, (size_t)num_tokens * sizeof *candidates);
+    uint32_t *const keys = grade_allocate_host(grade, count * sizeof *keys);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)num_tokens * TOPK * sizeof *ids);
+    int32_t *const candidates = grade_allocate_host(grade, (size_t)num_tokens * sizeof *candidates);
 
     for (size_t i = 0; i < count; i++)
         keys[i] = (uint32_t)random_below(grade_random(grade), levels) +
@@ -53,18 +53,18 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich
             if (rank_of(row, e, 0, EXPERTS) < TOPK)
                 ids[t * TOPK + rank_of(row, e, 0, EXPERTS)] = e;
     }
-    grade_given(grade, "%d tokens, %s", num_tokens,
-                levels == 1    ? "all keys equal"
-                : levels < 100 ? "many keys equal"
-                               : "keys far apart");
+    grade_describe_input(grade, "%d tokens, %s", num_tokens,
+                         levels == 1    ? "all keys equal"
+                         : levels < 100 ? "many keys equal"
+                                        : "keys far apart");
 
     const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
     int32_t *const topk_ids = grade_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
     int32_t *const counted = grade_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
 
-    grade_ran(grade, choose_launch(device_keys, num_tokens, topk_ids, counted));
-    grade_equal_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
-    grade_equal_int(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
+    grade_run_launch(grade, choose_launch(device_keys, num_tokens, topk_ids, counted));
+    grade_check_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
+    grade_check_int(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
 }
 
 static void far_apart(struct grade *grade)
@@ -92,10 +92,10 @@ static void all_equal(struct grade *grade)
 static void no_rounds(struct grade *grade)
 {
     check(grade, 6, 1u << 31, -1);
-    grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
-    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
-    grade_unused(grade, "atomic_requests", "a vote tells each lane its place in the list");
-    grade_unused(grade, "block_barriers", "there is one warp");
+    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
+    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
+    grade_check_unused(grade, "atomic_requests", "a vote tells each lane its place in the list");
+    grade_check_unused(grade, "block_barriers", "there is one warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -9,10 +9,10 @@
 static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;
-    uint32_t *const keys = grade_host(grade, count * sizeof *keys);
-    uint32_t *const bounds = grade_host(grade, (size_t)num_tokens * sizeof *bounds);
-    int32_t *const lists = grade_host(grade, count * sizeof *lists);
-    int32_t *const counts = grade_host(grade, (size_t)num_tokens * sizeof *counts);
+    uint32_t *const keys = grade_allocate_host(grade, count * sizeof *keys);
+    uint32_t *const bounds = grade_allocate_host(grade, (size_t)num_tokens * sizeof *bounds);
+    int32_t *const lists = grade_allocate_host(grade, count * sizeof *lists);
+    int32_t *const counts = grade_allocate_host(grade, (size_t)num_tokens * sizeof *counts);
 
     for (size_t i = 0; i < count; i++)
         keys[i] = (uint32_t)random_below(grade_random(grade), levels);
@@ -25,16 +25,17 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t
         for (int i = counts[t]; i < EXPERTS; i++)
             lists[t * EXPERTS + i] = -1;
     }
-    grade_given(grade, "%d tokens, keys below %u, bounds from %u to %u", num_tokens, levels, least_bound, most_bound);
+    grade_describe_input(grade, "%d tokens, keys below %u, bounds from %u to %u", num_tokens, levels, least_bound,
+                         most_bound);
 
     const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
     const uint32_t *const device_bounds = grade_input(grade, "bounds", bounds, (size_t)num_tokens * sizeof *bounds);
     int32_t *const listed = grade_output(grade, "lists", count * sizeof *listed);
     int32_t *const counted = grade_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
 
-    grade_ran(grade, lists_launch(device_keys, device_bounds, num_tokens, listed, counted));
-    grade_equal_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);
-    grade_equal_int(grade, "lists", "position", lists, listed, count);
+    grade_run_launch(grade, lists_launch(device_keys, device_bounds, num_tokens, listed, counted));
+    grade_check_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);
+    grade_check_int(grade, "lists", "position", lists, listed, count);
 }
 
 static void one_warp(struct grade *grade)
@@ -58,12 +59,12 @@ static void all_or_none(struct grade *grade)
 static void by_shuffles(struct grade *grade)
 {
     check(grade, 2 * TOKENS_PER_WARP, 100, 50, 90);
-    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
-    grade_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
-                   "a lane learns from the others where its candidates end");
-    grade_unused(grade, "votes", "a scan of the counts tells each lane where its candidates end");
-    grade_unused(grade, "atomic_requests", "a scan of the counts tells each lane where its candidates end");
-    grade_unused(grade, "block_barriers", "there is one warp");
+    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
+    grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
+                         "a lane learns from the others where its candidates end");
+    grade_check_unused(grade, "votes", "a scan of the counts tells each lane where its candidates end");
+    grade_check_unused(grade, "atomic_requests", "a scan of the counts tells each lane where its candidates end");
+    grade_check_unused(grade, "block_barriers", "there is one warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -37,8 +37,8 @@ static void fill_row(struct grade *grade, float *row)
 static void check(struct grade *grade, int num_rows, const char *what, int num_special, const float *special)
 {
     const size_t count = (size_t)num_rows * WARP_SIZE;
-    float *const values = grade_host(grade, count * sizeof *values);
-    int32_t *const slots = grade_host(grade, count * sizeof *slots);
+    float *const values = grade_allocate_host(grade, count * sizeof *values);
+    int32_t *const slots = grade_allocate_host(grade, count * sizeof *slots);
 
     for (int r = 0; r < num_rows; r++) {
         float *const row = values + r * WARP_SIZE;
@@ -55,13 +55,13 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
                 *slot += key_of(row[k]) > key_of(row[i]) || (key_of(row[k]) == key_of(row[i]) && k < i);
         }
     }
-    grade_given(grade, "%d rows, %s", num_rows, what);
+    grade_describe_input(grade, "%d rows, %s", num_rows, what);
 
     const float *const device_values = grade_input(grade, "values", values, count * sizeof *values);
     int32_t *const found = grade_output(grade, "slots", count * sizeof *found);
 
-    grade_ran(grade, slots_launch(device_values, num_rows, found));
-    grade_equal_int(grade, "slots", "value", slots, found, count);
+    grade_run_launch(grade, slots_launch(device_values, num_rows, found));
+    grade_check_int(grade, "slots", "value", slots, found, count);
 }
 
 static void all_differ(struct grade *grade)
@@ -80,7 +80,7 @@ static void two_zeros(struct grade *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});
     check(grade, MAX_ROWS, "-0 and 0", 2, (const float[]){-0.0f, 0.0f});
-    grade_unused(grade, "shuffles", "0 and -0 differ: the sign of their difference tells which is below");
+    grade_check_unused(grade, "shuffles", "0 and -0 differ: the sign of their difference tells which is below");
 }
 
 static void infinities(struct grade *grade)
@@ -101,10 +101,10 @@ static void not_a_number(struct grade *grade)
 static void quick(struct grade *grade)
 {
     check(grade, MAX_ROWS, "all values differ", 0, NULL);
-    grade_unused(grade, "shuffles", "a row of finite values that all differ needs no second way");
-    grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
-    grade_unused(grade, "block_barriers", "there is one warp");
-    grade_unused(grade, "atomic_requests", "each lane counts alone");
+    grade_check_unused(grade, "shuffles", "a row of finite values that all differ needs no second way");
+    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
+    grade_check_unused(grade, "block_barriers", "there is one warp");
+    grade_check_unused(grade, "atomic_requests", "each lane counts alone");
 }
 
 const struct grade_case grade_cases[] = {

@@ -30,24 +30,24 @@ static int32_t draw_invalid(struct random *random, int num_experts)
 /** Launches the kernel on `numel` ids and checks every rank. */
 static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
 {
-    int32_t *const expected = grade_host(grade, (size_t)numel * sizeof *expected);
+    int32_t *const expected = grade_allocate_host(grade, (size_t)numel * sizeof *expected);
     int32_t counts[MAX_EXPERTS] = {0};
 
     for (int i = 0; i < numel; i++)
         expected[i] = ids[i] >= 0 && ids[i] < num_experts ? counts[ids[i]]++ : -1;
-    grade_given(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
+    grade_describe_input(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s");
 
     const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const ranks = grade_output(grade, "ranks", (size_t)numel * sizeof *ranks);
 
-    grade_ran(grade, rank_launch(topk_ids, numel, num_experts, ranks));
-    grade_equal_int(grade, "ranks", "id", expected, ranks, numel);
+    grade_run_launch(grade, rank_launch(topk_ids, numel, num_experts, ranks));
+    grade_check_int(grade, "ranks", "id", expected, ranks, numel);
 }
 
 static void check(struct grade *grade, int numel, int num_experts, draw *draw_id)
 {
-    int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
     for (int i = 0; i < numel; i++)
         ids[i] = draw_id(grade_random(grade), num_experts);
@@ -91,11 +91,13 @@ static void votes(struct grade *grade)
     enum { NUMEL = 1024, ROUNDS = NUMEL / WARP_SIZE };
 
     check(grade, NUMEL, MAX_EXPERTS, draw_last);
-    grade_unused(grade, "atomic_requests", "their order decides a rank");
-    grade_unused(grade, "shuffles", "a vote tells all lanes at once");
-    grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
-    grade_budget_each(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS, "round");
-    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS, "round");
+    grade_check_unused(grade, "atomic_requests", "their order decides a rank");
+    grade_check_unused(grade, "shuffles", "a vote tells all lanes at once");
+    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
+    grade_check_budget_each(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS,
+                            "round");
+    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS,
+                            "round");
 }
 
 const struct grade_case grade_cases[] = {

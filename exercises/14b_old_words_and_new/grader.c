@@ -11,8 +11,8 @@ enum { MAX_LAUNCHES = 20 };
 static void check(struct grade *grade, const int *num_blocks, int num_launches)
 {
     const size_t elements = (size_t)num_launches * MAX_BLOCKS;
-    int32_t *const numbers = grade_host(grade, elements * sizeof *numbers);
-    uint32_t *const zeros = grade_host(grade, WORKSPACE_WORDS * sizeof *zeros);
+    int32_t *const numbers = grade_allocate_host(grade, elements * sizeof *numbers);
+    uint32_t *const zeros = grade_allocate_host(grade, WORKSPACE_WORDS * sizeof *zeros);
     char list[128] = "";
 
     memset(zeros, 0, WORKSPACE_WORDS * sizeof *zeros);
@@ -23,14 +23,14 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
 
         snprintf(list + used, sizeof list - used, "%s%d", i > 0 ? ", " : "", num_blocks[i]);
     }
-    grade_given(grade, "launches of %s blocks", list);
+    grade_describe_input(grade, "launches of %s blocks", list);
 
     const int32_t *const device_numbers = grade_input(grade, "numbers", numbers, elements * sizeof *numbers);
     uint32_t *const workspace = grade_output(grade, "workspace", WORKSPACE_WORDS * sizeof *workspace);
     int32_t *const sums = grade_output(grade, "sums", elements * sizeof *sums);
 
     cudaMemcpy(workspace, zeros, WORKSPACE_WORDS * sizeof *zeros, cudaMemcpyHostToDevice);
-    grade_ran(grade, sums_launch(device_numbers, num_blocks, num_launches, workspace, sums));
+    grade_run_launch(grade, sums_launch(device_numbers, num_blocks, num_launches, workspace, sums));
 
     const int32_t *const got = grade_result(grade, sums);
 
@@ -79,7 +79,7 @@ static void twenty_launches(struct grade *grade)
 static void few_atomics(struct grade *grade)
 {
     check(grade, (const int[]){8, 8}, 2);
-    grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
+    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
 }
 
 const struct grade_case grade_cases[] = {

@@ -8,7 +8,7 @@
 static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, int absent)
 {
     int32_t expected_totals[MAX_BLOCKS], expected_ranks[MAX_BLOCKS];
-    uint32_t *const zeros = grade_host(grade, (size_t)num_blocks * sizeof *zeros);
+    uint32_t *const zeros = grade_allocate_host(grade, (size_t)num_blocks * sizeof *zeros);
 
     memset(zeros, 0, (size_t)num_blocks * sizeof *zeros);
     for (int own = 0; own < num_blocks; own++) {
@@ -19,9 +19,9 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
         }
     }
     if (absent == NO_LANE_ABSENT)
-        grade_given(grade, "%d block%s", num_blocks, num_blocks == 1 ? "" : "s");
+        grade_describe_input(grade, "%d block%s", num_blocks, num_blocks == 1 ? "" : "s");
     else
-        grade_given(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
+        grade_describe_input(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
 
     const int32_t *const device_ids = grade_input(grade, "ids", ids, (size_t)num_blocks * sizeof *ids);
     uint32_t *const words = grade_output(grade, "words", (size_t)num_blocks * sizeof *words);
@@ -29,7 +29,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
     int32_t *const ranks = grade_output(grade, "ranks", (size_t)num_blocks * sizeof *ranks);
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
-    grade_ran(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
+    grade_run_launch(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
     if (absent != NO_LANE_ABSENT) { /* the absent block writes nothing */
         const int32_t *const got = grade_result(grade, totals);
 
@@ -38,13 +38,13 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
                 grade_fail(grade, "block %d: totals: expected -1, got %d", own, got[own]);
         return;
     }
-    grade_equal_int(grade, "totals", "block", expected_totals, totals, num_blocks);
-    grade_equal_int(grade, "ranks", "block", expected_ranks, ranks, num_blocks);
+    grade_check_int(grade, "totals", "block", expected_totals, totals, num_blocks);
+    grade_check_int(grade, "ranks", "block", expected_ranks, ranks, num_blocks);
 }
 
 static void check(struct grade *grade, int num_blocks, int num_ids, int absent)
 {
-    int32_t *const ids = grade_host(grade, (size_t)num_blocks * sizeof *ids);
+    int32_t *const ids = grade_allocate_host(grade, (size_t)num_blocks * sizeof *ids);
 
     for (int i = 0; i < num_blocks; i++)
         ids[i] = (int32_t)random_below(grade_random(grade), (uint32_t)num_ids);
@@ -82,7 +82,7 @@ static void a_block_is_absent(struct grade *grade)
 static void one_atomic(struct grade *grade)
 {
     check(grade, 8, 5, NO_LANE_ABSENT);
-    grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
+    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
 }
 
 const struct grade_case grade_cases[] = {

@@ -10,8 +10,8 @@ enum { MOST = 8 };
 /** Launches the kernel on `steps` rows of integers, so that no sum is rounded, and checks the sums. */
 static void add_rows(struct grade *grade, int steps)
 {
-    float *const rows = grade_host(grade, (size_t)steps * LENGTH * sizeof *rows);
-    float *const expected = grade_host(grade, LENGTH * sizeof *expected);
+    float *const rows = grade_allocate_host(grade, (size_t)steps * LENGTH * sizeof *rows);
+    float *const expected = grade_allocate_host(grade, LENGTH * sizeof *expected);
 
     for (int i = 0; i < LENGTH; i++)
         expected[i] = 0.0f;
@@ -19,13 +19,13 @@ static void add_rows(struct grade *grade, int steps)
         rows[i] = (float)((int)random_below(grade_random(grade), 2 * MOST) + 1);
         expected[i % LENGTH] += rows[i];
     }
-    grade_given(grade, "%d rows, a ring of %d stages", steps, STAGES);
+    grade_describe_input(grade, "%d rows, a ring of %d stages", steps, STAGES);
 
     const float *const device_rows = grade_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
     float *const sums = grade_output(grade, "sums", LENGTH * sizeof *sums);
 
-    grade_ran(grade, add_launch(device_rows, steps, sums));
-    grade_equal_float(grade, "sums", "thread", expected, sums, LENGTH);
+    grade_run_launch(grade, add_launch(device_rows, steps, sums));
+    grade_check_float(grade, "sums", "thread", expected, sums, LENGTH);
 }
 
 static void one_round(struct grade *grade)
@@ -47,8 +47,8 @@ static void many_rounds(struct grade *grade)
 static void by_bulk_copies(struct grade *grade)
 {
     add_rows(grade, 10);
-    grade_at_least(grade, "bulk_copies", grade_counter(grade, "bulk_copies"), 10, "one for each row");
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 20);
+    grade_check_at_least(grade, "bulk_copies", grade_counter(grade, "bulk_copies"), 10, "one for each row");
+    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 20);
 }
 
 const struct grade_case grade_cases[] = {
@@ -58,4 +58,4 @@ const struct grade_case grade_cases[] = {
     {"by_bulk_copies", by_bulk_copies, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .what = "bulk copies"};
+const struct gpu_needs grade_needs = {.capability = 90, .feature = "bulk copies"};

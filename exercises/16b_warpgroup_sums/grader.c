@@ -22,9 +22,9 @@ static uint16_t whole_number(struct grade *grade, int *value)
 static void multiply(struct grade *grade, int count)
 {
     const size_t lines = (size_t)(ROWS + count) * LENGTH;
-    uint16_t *const bits = grade_host(grade, lines * sizeof *bits);
-    int *const values = grade_host(grade, lines * sizeof *values);
-    float *const expected = grade_host(grade, (size_t)count * ROWS * sizeof *expected);
+    uint16_t *const bits = grade_allocate_host(grade, lines * sizeof *bits);
+    int *const values = grade_allocate_host(grade, lines * sizeof *values);
+    float *const expected = grade_allocate_host(grade, (size_t)count * ROWS * sizeof *expected);
 
     for (size_t i = 0; i < lines; i++)
         bits[i] = whole_number(grade, &values[i]);
@@ -35,15 +35,15 @@ static void multiply(struct grade *grade, int count)
             sum += values[i % ROWS * LENGTH + k] * values[(ROWS + i / ROWS) * LENGTH + k];
         expected[i] = (float)sum;
     }
-    grade_given(grade, "%d tokens", count);
+    grade_describe_input(grade, "%d tokens", count);
 
     const uint16_t *const weights = grade_input(grade, "weights", bits, (size_t)ROWS * LENGTH * sizeof *bits);
     const uint16_t *const tokens = grade_input(grade, "tokens", bits + ROWS * LENGTH,
                                                (size_t)count * LENGTH * sizeof *bits);
     float *const sums = grade_output(grade, "sums", (size_t)count * ROWS * sizeof *sums);
 
-    grade_ran(grade, product_launch(weights, tokens, count, sums));
-    grade_equal_float(grade, "sums", "number", expected, sums, count * ROWS);
+    grade_run_launch(grade, product_launch(weights, tokens, count, sums));
+    grade_check_float(grade, "sums", "number", expected, sums, count * ROWS);
 }
 
 static void all_tokens(struct grade *grade)
@@ -62,4 +62,5 @@ const struct grade_case grade_cases[] = {
     {"fewer_tokens", fewer_tokens, false},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .only = true, .what = "products of warpgroups (wgmma)"};
+const struct gpu_needs grade_needs = {
+    .capability = 90, .exact_capability = true, .feature = "products of warpgroups (wgmma)"};

@@ -13,7 +13,7 @@ struct steps {
 /** Draws a number from -4 to 4, but not 0, for each element. */
 static int32_t *draw(struct grade *grade, int count)
 {
-    int32_t *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
+    int32_t *const numbers = grade_allocate_host(grade, (size_t)count * sizeof *numbers);
 
     for (int i = 0; i < count; i++) {
         numbers[i] = (int32_t)random_below(grade_random(grade), 8) - 4;
@@ -27,7 +27,7 @@ static void expect(struct grade *grade, struct steps *steps)
 {
     int32_t token[WIDTH];
 
-    steps->logits = grade_host(grade, (size_t)steps->num_rows * sizeof *steps->logits);
+    steps->logits = grade_allocate_host(grade, (size_t)steps->num_rows * sizeof *steps->logits);
     memset(steps->logits, 0, (size_t)steps->num_rows * sizeof *steps->logits);
     for (int step = 0; step < steps->num_steps; step++) {
         for (int i = 0; i < WIDTH; i++)
@@ -49,12 +49,12 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
                           .bias = draw(grade, num_rows),
                           .prompt = draw(grade, num_steps * WIDTH)};
     const size_t row_bytes = (size_t)num_rows * sizeof(int32_t);
-    int32_t *const zeros = grade_host(grade, row_bytes);
+    int32_t *const zeros = grade_allocate_host(grade, row_bytes);
 
     memset(zeros, 0, row_bytes);
     expect(grade, &steps);
-    grade_given(grade, "%d row%s, %d step%s%s", num_rows, num_rows == 1 ? "" : "s", num_steps,
-                num_steps == 1 ? "" : "s", to_the_wait ? ", up to the wait" : "");
+    grade_describe_input(grade, "%d row%s, %d step%s%s", num_rows, num_rows == 1 ? "" : "s", num_steps,
+                         num_steps == 1 ? "" : "s", to_the_wait ? ", up to the wait" : "");
 
     const int32_t *const weights = grade_input(grade, "weights", steps.weights, row_bytes * WIDTH);
     const int32_t *const bias = grade_input(grade, "bias", steps.bias, row_bytes);
@@ -63,9 +63,9 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
     int32_t *const token = grade_output(grade, "token", WIDTH * sizeof *token);
     int32_t *const logits = grade_inout(grade, "logits", zeros, row_bytes);
 
-    grade_ran(grade, steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
+    grade_run_launch(grade, steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
     if (!to_the_wait)
-        grade_equal_int(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
+        grade_check_int(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
 }
 
 static void one_step(struct grade *grade)
@@ -85,16 +85,17 @@ static void what_runs_before_the_wait(struct grade *grade)
     enum { ROWS = 5 };
 
     run(grade, ROWS, 1, true);
-    grade_unused(grade, "global_store_requests", "a store before WAIT(), or a path without it");
-    grade_unused(grade, "atomic_requests", "the sum needs the token, so no thread adds to it before WAIT()");
-    grade_at_least(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3 * ROWS,
-                   "two warps of a row can load weights, and a thread the bias, before WAIT()");
-    grade_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), ROWS,
-                   "shared memory belongs to the block: the sum can begin before WAIT()");
-    grade_at_least(grade, "block_barriers", grade_counter(grade, "block_barriers"), ROWS,
-                   "the barrier waits only for the own block: it can stand before WAIT()");
-    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS, "row");
-    grade_budget_each(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
+    grade_check_unused(grade, "global_store_requests", "a store before WAIT(), or a path without it");
+    grade_check_unused(grade, "atomic_requests", "the sum needs the token, so no thread adds to it before WAIT()");
+    grade_check_at_least(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3 * ROWS,
+                         "two warps of a row can load weights, and a thread the bias, before WAIT()");
+    grade_check_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), ROWS,
+                         "shared memory belongs to the block: the sum can begin before WAIT()");
+    grade_check_at_least(grade, "block_barriers", grade_counter(grade, "block_barriers"), ROWS,
+                         "the barrier waits only for the own block: it can stand before WAIT()");
+    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
+                            "row");
+    grade_check_budget_each(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
 }
 
 const struct grade_case grade_cases[] = {
@@ -103,4 +104,4 @@ const struct grade_case grade_cases[] = {
     {"what_runs_before_the_wait", what_runs_before_the_wait, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .what = "launches that overlap"};
+const struct gpu_needs grade_needs = {.capability = 90, .feature = "launches that overlap"};

@@ -49,8 +49,8 @@ static void check(struct grade *grade, const struct call *calls, int num_calls, 
     char name[96];
     int allocated = 0;
 
-    grade_given(grade, "%d calls", num_calls);
-    GRADE_ASK(grade, &got, make_calls(calls, num_calls));
+    grade_describe_input(grade, "%d calls", num_calls);
+    GRADE_CALL(grade, &got, make_calls(calls, num_calls));
     for (int j = 0; j < num_calls; j++) {
         allocated += got.allocated[j];
         if (calls[j].capture && got.allocated[j] != 0)

@@ -49,15 +49,15 @@ static void check_rank(struct grade *grade, const float *row, int token, int gro
 static void check(struct grade *grade, int num_tokens, fill *fill_scores)
 {
     const size_t count = (size_t)num_tokens * NUM_GROUPS;
-    float *const scores = grade_host(grade, count * sizeof *scores);
+    float *const scores = grade_allocate_host(grade, count * sizeof *scores);
 
     fill_scores(grade_random(grade), scores, (int)count);
-    grade_given(grade, "%d token%s of %d groups", num_tokens, num_tokens == 1 ? "" : "s", NUM_GROUPS);
+    grade_describe_input(grade, "%d token%s of %d groups", num_tokens, num_tokens == 1 ? "" : "s", NUM_GROUPS);
 
     const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
     int *const device_ranks = grade_output(grade, "ranks", count * sizeof *device_ranks);
 
-    grade_ran(grade, ranks_launch(device_scores, num_tokens, device_ranks));
+    grade_run_launch(grade, ranks_launch(device_scores, num_tokens, device_ranks));
 
     const int *const ranks = grade_result(grade, device_ranks);
 
@@ -93,13 +93,15 @@ static void votes(struct grade *grade)
     enum { TOKENS = 8 };
 
     check(grade, TOKENS, grade_fill_distinct);
-    grade_at_least(grade, "votes", grade_counter(grade, "votes"), 2 * TOKENS, "all pairs are compared by votes");
-    grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
-    grade_unused(grade, "shuffles", "each lane can load the two scores that it compares");
-    grade_unused(grade, "shared_store_requests", "a vote tells all lanes at once");
-    grade_unused(grade, "atomic_requests", "a vote counts all rivals at once");
-    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS, "warp");
-    grade_budget_each(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1, TOKENS, "warp");
+    grade_check_at_least(grade, "votes", grade_counter(grade, "votes"), 2 * TOKENS, "all pairs are compared by votes");
+    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
+    grade_check_unused(grade, "shuffles", "each lane can load the two scores that it compares");
+    grade_check_unused(grade, "shared_store_requests", "a vote tells all lanes at once");
+    grade_check_unused(grade, "atomic_requests", "a vote counts all rivals at once");
+    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS,
+                            "warp");
+    grade_check_budget_each(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1, TOKENS,
+                            "warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -27,28 +27,28 @@ static void clean(struct grade *grade)
 {
     for (int i = 0; i < grade->num_arrays; i++)
         device_buffer_free(&grade->arrays[i].buffer);
-    for (int i = 0; i < grade->num_memory; i++)
-        free(grade->memory[i]);
-    free(grade->memory);
-    grade->memory = NULL;
-    grade->num_arrays = grade->num_memory = grade->most_memory = 0;
+    for (int i = 0; i < grade->num_host_allocations; i++)
+        free(grade->host_allocations[i]);
+    free(grade->host_allocations);
+    grade->host_allocations = NULL;
+    grade->num_arrays = grade->num_host_allocations = grade->max_host_allocations = 0;
 }
 
-void grade_try(struct grade *grade, const struct grade_case *grade_case)
+void grade_run_case(struct grade *grade, const struct grade_case *grade_case)
 {
     grade->random = random_seed(grade->seed, stream_of(grade_case->name));
-    grade->given[0] = grade->message[0] = '\0';
+    grade->input_description[0] = grade->message[0] = '\0';
     grade->num_figures = 0;
     grade->result = GRADE_PASSED;
     grade->status = cudaSuccess;
     cudaGetLastError(); /* clears the error of an earlier case */
     backend_reset_counters();
-    if (setjmp(grade->end) == 0)
+    if (setjmp(grade->failure_target) == 0)
         grade_case->run(grade);
     clean(grade);
 }
 
-/** Ends the case with a message and the description from grade_given(). */
+/** Ends the case with a message and the description from grade_describe_input(). */
 static _Noreturn void end_case(struct grade *grade, enum grade_result result, const char *format, va_list arguments)
 {
     char text[GRADE_MESSAGE_SIZE];
@@ -57,12 +57,12 @@ static _Noreturn void end_case(struct grade *grade, enum grade_result result, co
     grade->result = result;
     vsnprintf(text, sizeof text, format, arguments);
     advice = error_advice(text);
-    if (grade->given[0])
-        snprintf(grade->message, sizeof grade->message, "%.*s (%s)%s", (int)(advice - text), text, grade->given,
-                 advice);
+    if (grade->input_description[0])
+        snprintf(grade->message, sizeof grade->message, "%.*s (%s)%s", (int)(advice - text), text,
+                 grade->input_description, advice);
     else
         memcpy(grade->message, text, sizeof text);
-    longjmp(grade->end, 1);
+    longjmp(grade->failure_target, 1);
 }
 
 _Noreturn void grade_fail(struct grade *grade, const char *format, ...)
@@ -84,7 +84,8 @@ static _Noreturn void end_as(struct grade *grade, enum grade_result result, cons
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text)
 {
     grade->status = status;
-    end_as(grade, GRADE_FAULTED, "%s", grade->apart && grade->apart->fault[0] ? grade->apart->fault : text);
+    end_as(grade, GRADE_FAULTED, "%s",
+           grade->shared_results && grade->shared_results->fault[0] ? grade->shared_results->fault : text);
 }
 
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error)
@@ -111,34 +112,34 @@ void grade_fill_ties(struct random *random, float *values, int count)
         values[i] = (float)random_below(random, 3) - 1.0f;
 }
 
-void grade_given(struct grade *grade, const char *format, ...)
+void grade_describe_input(struct grade *grade, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(grade->given, sizeof grade->given, format, arguments);
+    vsnprintf(grade->input_description, sizeof grade->input_description, format, arguments);
     va_end(arguments);
 }
 
-void *grade_host(struct grade *grade, size_t bytes)
+void *grade_allocate_host(struct grade *grade, size_t bytes)
 {
     struct error error;
     void *memory;
 
-    if (grade->num_memory == grade->most_memory) {
-        const int most = grade->most_memory ? 2 * grade->most_memory : 16;
-        void **const larger = realloc(grade->memory, (size_t)most * sizeof *larger);
+    if (grade->num_host_allocations == grade->max_host_allocations) {
+        const int most = grade->max_host_allocations ? 2 * grade->max_host_allocations : 16;
+        void **const larger = realloc(grade->host_allocations, (size_t)most * sizeof *larger);
 
         if (!larger) {
             error_set(&error, "out of memory");
             grade_give_up(grade, &error);
         }
-        grade->memory = larger;
-        grade->most_memory = most;
+        grade->host_allocations = larger;
+        grade->max_host_allocations = most;
     }
     if (!memory_allocate(&memory, bytes, &error))
         grade_give_up(grade, &error);
-    grade->memory[grade->num_memory++] = memory;
+    grade->host_allocations[grade->num_host_allocations++] = memory;
     return memory;
 }
 
@@ -174,7 +175,7 @@ static struct grade_array *add_copy(struct grade *grade, const char *name, const
 void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes)
 {
     struct grade_array *const array = add_copy(grade, name, host, bytes);
-    void *const copy = grade_host(grade, bytes);
+    void *const copy = grade_allocate_host(grade, bytes);
 
     array->input = memcpy(copy, host, bytes);
     return array->buffer.data;
@@ -190,7 +191,7 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes)
     struct grade_array *const array = add_array(grade, name, bytes);
     struct error error;
 
-    if (!device_buffer_fill(&array->buffer, GRADE_POISON, &error))
+    if (!device_buffer_poison(&array->buffer, GRADE_POISON, &error))
         grade_give_up(grade, &error);
     return array->buffer.data;
 }
@@ -203,7 +204,7 @@ const void *grade_result(struct grade *grade, const void *device)
         const struct device_buffer *const buffer = &grade->arrays[i].buffer;
 
         if (buffer->data == device) {
-            void *const host = grade_host(grade, buffer->bytes);
+            void *const host = grade_allocate_host(grade, buffer->bytes);
 
             if (device_buffer_download(buffer, host, &error))
                 return host;
@@ -215,26 +216,26 @@ const void *grade_result(struct grade *grade, const void *device)
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
-void grade_count(struct grade *grade)
+void grade_read_counters(struct grade *grade)
 {
     backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
 
-void grade_launched(struct grade *grade)
+void grade_finish_launch(struct grade *grade)
 {
     const cudaError_t status = grade->apart_status;
     struct error error;
 
     if (status != cudaSuccess) {
-        launch_failed(status, &error);
+        error_set_launch_failure(status, &error);
         grade_fault(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];
 
-        if (!device_buffer_guards_hold(&array->buffer, array->name, &error) ||
-            (array->input && !device_buffer_equals(&array->buffer, array->input, array->name, &error)))
+        if (!device_buffer_check_guards(&array->buffer, array->name, &error) ||
+            (array->input && !device_buffer_check_unchanged(&array->buffer, array->input, array->name, &error)))
             grade_fail(grade, "%s", error.text);
     }
 }

@@ -46,7 +46,7 @@ extern const struct gpu_needs grade_needs;
 struct random *grade_random(struct grade *grade);
 
 /** Allocates `bytes` of host memory. */
-void *grade_host(struct grade *grade, size_t bytes);
+void *grade_allocate_host(struct grade *grade, size_t bytes);
 
 /** Fills an array with normally distributed numbers, nearly all of which are distinct. */
 void grade_fill_distinct(struct random *random, float *values, int count);
@@ -55,7 +55,7 @@ void grade_fill_distinct(struct random *random, float *values, int count);
 void grade_fill_ties(struct random *random, float *values, int count);
 
 /** Describes the next launches' input; messages end with this description: "3 tokens of 20 experts, many equal". */
-__attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void grade_describe_input(struct grade *grade, const char *format, ...);
 
 /* --- the exercise's own small operator ---------------------------------------------------------------------------- */
 
@@ -74,34 +74,34 @@ void *grade_inout(struct grade *grade, const char *name, const void *host, size_
 enum { GRADE_POISON = 0xa5 };
 
 /**
- * Launches the kernel and checks the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator, the
+ * Launches the kernel and checks the status: grade_run_launch(grade, warp_maximum_launch(...)). On the simulator, the
  * learner's code runs in its own process, and only its changes to device memory are kept. Waits for the kernel, then
  * fails the case if the kernel had a fault, wrote to a guard band or changed an input. Afterwards, grade_counter()
  * refers to this launch.
  */
-#define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
-void grade_launched(struct grade *grade);
+#define grade_run_launch(grade, launch) (grade_launch(grade, launch), grade_finish_launch(grade))
+void grade_finish_launch(struct grade *grade);
 
 /**
- * Performs the first half of grade_ran(): launches the kernel and returns the status, so that it can be checked before
- * grade_launched().
+ * Performs the first half of grade_run_launch(): launches the kernel and returns the status, so that it can be checked
+ * before grade_finish_launch().
  */
 #define grade_launch(grade, launch) \
     (grade_apart_begins(grade) ? grade_apart_ends(grade, (launch)) : (void)0, grade_apart_status(grade))
 cudaError_t grade_apart_status(struct grade *grade);
 
 /**
- * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_ASK(grade, &forecast,
- * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_ASKED_BYTES bytes.
+ * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_CALL(grade, &forecast,
+ * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_MAX_RESULT_BYTES bytes.
  */
-#define GRADE_ASK(grade, result, call)                                                                        \
+#define GRADE_CALL(grade, result, call)                                                                       \
     (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
                                : (void)0,                                                                     \
-     grade_asked(grade, (result), sizeof *(result)))
-enum { GRADE_ASKED_BYTES = 256 };
-void grade_asked(struct grade *grade, void *result, size_t bytes);
+     grade_finish_call(grade, (result), sizeof *(result)))
+enum { GRADE_MAX_RESULT_BYTES = 256 };
+void grade_finish_call(struct grade *grade, void *result, size_t bytes);
 
-/* The parts of grade_launch() and GRADE_ASK(), defined in grade_apart.c. */
+/* The parts of grade_launch() and GRADE_CALL(), defined in grade_apart.c. */
 bool grade_apart_begins(struct grade *grade);
 void grade_apart_ends(struct grade *grade, cudaError_t status);
 void grade_apart_returns(struct grade *grade, const void *result, size_t bytes);
@@ -116,15 +116,15 @@ const void *grade_result(struct grade *grade, const void *device);
 bool grade_is_unwritten(const void *element, size_t bytes);
 
 /**
- * Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` is the index's name
+ * Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `index_name` is the index's name
  * ("expert").
  */
-void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
-                     size_t count);
+void grade_check_int(struct grade *grade, const char *name, const char *index_name, const int32_t *expected,
+                     const void *device, size_t num_elements);
 
 /** Fails at the first float that differs. NaN counts as equal to NaN. */
-void grade_equal_float(struct grade *grade, const char *name, const char *of, const float *expected, const void *device,
-                       size_t count);
+void grade_check_float(struct grade *grade, const char *name, const char *index_name, const float *expected,
+                       const void *device, size_t num_elements);
 
 /* --- the whole gate and align ------------------------------------------------------------------------------------- */
 
@@ -136,23 +136,23 @@ typedef cudaError_t grade_gate_launch(const struct gate_problem *problem, const 
  * Generates logits (and a bias) with this distribution, launches, checks the output and, if it is wrong, fails the case
  * with the course checker's message: token, group, expert, expected, got. The counters are then those of this launch.
  */
-void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
-                enum gate_dist dist);
+void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
+                      enum gate_dist dist);
 
 /** Parameters for generating align's ids, in addition to the problem's. */
 struct grade_ids {
     enum align_dist dist;
-    int topk;     /**< ids per token; 0 stands for 8 */
-    bool has_map; /**< use a random expert_map, in which half of the experts are local */
-    int offset;   /**< number of 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
+    int topk;           /**< ids per token; 0 stands for 8 */
+    bool has_map;       /**< use a random expert_map, in which half of the experts are local */
+    int misalign_words; /**< number of 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
 };
 
 /**
- * Generates ids, launches align and, like grade_gate(), fails the case if the output is wrong. If the problem's
+ * Generates ids, launches align and, like grade_check_gate(), fails the case if the output is wrong. If the problem's
  * capacity is 0, the capacity is that of `step` or, if `step` defines none, align_capacity().
  */
-void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
-                 const struct grade_ids *ids);
+void grade_check_align(struct grade *grade, const struct align_implementation *step,
+                       const struct align_problem *problem, const struct grade_ids *ids);
 
 /* --- counters, budgets, predictions ------------------------------------------------------------------------------- */
 
@@ -166,40 +166,40 @@ uint64_t grade_counter(struct grade *grade, const char *name);
 uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name);
 
 /** Reports a measured figure to the learner. */
-void grade_measure(struct grade *grade, const char *name, double value);
+void grade_report_measure(struct grade *grade, const char *name, double value);
 
 /** Reports the measured figure and fails if it exceeds the limit: "shuffles: 20, at most 10 are allowed". */
-void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
+void grade_check_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
 /** Reports the number of divergent branches and, if it is not 0, fails with the lines at which a warp diverges. */
-void grade_without_divergence(struct grade *grade);
+void grade_check_no_divergence(struct grade *grade);
 
 /**
- * Reports the measured figure per unit, for `count` units called `of` ("warp"), and fails if it exceeds the limit:
- * "shuffles: 60 by 4 warps, 15 each; at most 10 each are allowed".
+ * Reports the measured figure per unit, for `num_units` units called `unit_name` ("warp"), and fails if it exceeds the
+ * limit: "shuffles: 60 by 4 warps, 15 each; at most 10 each are allowed".
  */
-void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
-                       const char *of);
+void grade_check_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int num_units,
+                             const char *unit_name);
 
 /**
  * Fails if the figure is below `least`, which indicates a different method: "too few shuffles: 0, at least 20: WHY".
  */
-void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
+void grade_check_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
 
 /** Fails if the counter is not 0: "no votes are needed here, and 4 were counted: WHY". */
-void grade_unused(struct grade *grade, const char *name, const char *why);
+void grade_check_unused(struct grade *grade, const char *name, const char *why);
 
 /**
- * Fails unless lanes exchange data by shuffles only: each of `warps` warps must load its input in one request and use
- * `least` to `most` shuffles, but no votes, shared memory or atomics.
+ * Fails unless lanes exchange data by shuffles only: each of `num_warps` warps must load its input in one request and
+ * use `least` to `most` shuffles, but no votes, shared memory or atomics.
  */
-void grade_by_shuffles(struct grade *grade, int warps, int least, int most);
+void grade_check_shuffles_only(struct grade *grade, int num_warps, int least, int most);
 
 /**
  * Reports the measured figure if the prediction is right; otherwise fails without revealing the figure: "shuffles: you
  * predicted 5; fewer were measured".
  */
-void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
+void grade_check_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
 
 /* --- failing ------------------------------------------------------------------------------------------------------ */
 

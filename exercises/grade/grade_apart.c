@@ -28,11 +28,12 @@ bool grade_apart_open(struct grade *grade)
 {
     if (!grade_has_counters(grade))
         return true;
-    grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (grade->apart == MAP_FAILED)
-        grade->apart = NULL;
+    grade->shared_results = mmap(NULL, sizeof *grade->shared_results, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (grade->shared_results == MAP_FAILED)
+        grade->shared_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
-    return grade->apart && backend_share_with_forks();
+    return grade->shared_results && backend_share_with_forks();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
@@ -49,7 +50,7 @@ static void become_the_learners(pid_t parent)
 
 void grade_apart_ends(struct grade *grade, cudaError_t status)
 {
-    struct grade_apart *const apart = grade->apart;
+    struct grade_apart *const apart = grade->shared_results;
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
@@ -58,16 +59,16 @@ void grade_apart_ends(struct grade *grade, cudaError_t status)
         return;
     apart->status = status;
     backend_read_counters(&apart->counters);
-    snprintf(apart->fault, sizeof apart->fault, "%s", backend_fault() ? backend_fault() : "");
+    snprintf(apart->fault, sizeof apart->fault, "%s", backend_fault_message() ? backend_fault_message() : "");
     fflush(stdout);
-    apart->ended = true;
+    apart->ended_normally = true;
     _exit(0);
 }
 
 void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
 {
-    if (grade->apart && bytes <= sizeof grade->apart->result)
-        memcpy(grade->apart->result, result, bytes);
+    if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
+        memcpy(grade->shared_results->result, result, bytes);
     grade_apart_ends(grade, cudaSuccess);
 }
 
@@ -90,14 +91,14 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
         snprintf(text, size, "the program crashed: %s", strsignal(signal));
     else
         snprintf(text, size,
-                 "the program ended with exit code %d in its launch" ERROR_TRY
+                 "the program ended with exit code %d in its launch" ERROR_ADVICE_PREFIX
                  "no exit() or quick_exit() in the kernel or the function that launches it",
                  WEXITSTATUS(status));
 }
 
 bool grade_apart_begins(struct grade *grade)
 {
-    struct grade_apart *const apart = grade->apart;
+    struct grade_apart *const apart = grade->shared_results;
     const pid_t parent = getpid();
     struct rusage used = {0};
     int status = 0;
@@ -122,7 +123,7 @@ bool grade_apart_begins(struct grade *grade)
     }
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    if (!apart->ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (!apart->ended_normally || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         say_death(status, &used, grade->apart_death, sizeof grade->apart_death);
     grade->apart_status = apart->status;
     return false;
@@ -133,16 +134,16 @@ cudaError_t grade_apart_status(struct grade *grade)
 {
     if (grade->apart_death[0])
         grade_fault(grade, cudaErrorLaunchFailure, grade->apart_death);
-    if (grade->apart)
-        grade->counters = grade->apart->counters;
+    if (grade->shared_results)
+        grade->counters = grade->shared_results->counters;
     else
-        grade_count(grade);
+        grade_read_counters(grade);
     return grade->apart_status;
 }
 
-void grade_asked(struct grade *grade, void *result, size_t bytes)
+void grade_finish_call(struct grade *grade, void *result, size_t bytes)
 {
     grade_apart_status(grade);
-    if (grade->apart && bytes <= sizeof grade->apart->result)
-        memcpy(result, grade->apart->result, bytes);
+    if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
+        memcpy(result, grade->shared_results->result, bytes);
 }

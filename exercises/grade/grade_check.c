@@ -22,33 +22,34 @@ bool grade_is_unwritten(const void *element, size_t bytes)
     return true;
 }
 
-void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
-                     size_t count)
+void grade_check_int(struct grade *grade, const char *name, const char *index_name, const int32_t *expected,
+                     const void *device, size_t num_elements)
 {
     const int32_t *const got = grade_result(grade, device);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < num_elements; i++) {
         if (got[i] == expected[i])
             continue;
         if (grade_is_unwritten(&got[i], sizeof got[i]))
-            grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", but it was never written", of, i, name, expected[i]);
-        grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", got %" PRId32, of, i, name, expected[i], got[i]);
+            grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", but it was never written", index_name, i, name,
+                       expected[i]);
+        grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", got %" PRId32, index_name, i, name, expected[i], got[i]);
     }
 }
 
-void grade_equal_float(struct grade *grade, const char *name, const char *of, const float *expected, const void *device,
-                       size_t count)
+void grade_check_float(struct grade *grade, const char *name, const char *index_name, const float *expected,
+                       const void *device, size_t num_elements)
 {
     const float *const got = grade_result(grade, device);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < num_elements; i++) {
         const double want = (double)expected[i], have = (double)got[i];
 
         if (want == have || (isnan(want) && isnan(have)))
             continue;
         if (grade_is_unwritten(&got[i], sizeof got[i]))
-            grade_fail(grade, "%s %zu: %s: expected %.9g, but it was never written", of, i, name, want);
-        grade_fail(grade, "%s %zu: %s: expected %.9g, got %.9g", of, i, name, want, have);
+            grade_fail(grade, "%s %zu: %s: expected %.9g, but it was never written", index_name, i, name, want);
+        grade_fail(grade, "%s %zu: %s: expected %.9g, got %.9g", index_name, i, name, want, have);
     }
 }
 
@@ -75,7 +76,7 @@ uint64_t grade_counter(struct grade *grade, const char *name)
 {
     if (strcmp(name, "global_atomic_requests") == 0)
         return grade->counters.global_atomic_requests;
-    return grade_has_counters(grade) ? find_counter(grade, grade->counters.total, name) : 0;
+    return grade_has_counters(grade) ? find_counter(grade, grade->counters.totals, name) : 0;
 }
 
 uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name)
@@ -86,7 +87,7 @@ uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const cha
     return 0; /* the kernel was not launched, or there are no counters */
 }
 
-void grade_measure(struct grade *grade, const char *name, double value)
+void grade_report_measure(struct grade *grade, const char *name, double value)
 {
     struct grade_figure *const figure = &grade->figures[grade->num_figures];
 
@@ -97,46 +98,46 @@ void grade_measure(struct grade *grade, const char *name, double value)
     grade->num_figures++;
 }
 
-void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit)
+void grade_check_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit)
 {
-    grade_measure(grade, name, (double)measured);
+    grade_report_measure(grade, name, (double)measured);
     if (grade_has_counters(grade) && measured > limit)
         grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
 }
 
-void grade_without_divergence(struct grade *grade)
+void grade_check_no_divergence(struct grade *grade)
 {
     const uint64_t measured = grade_counter(grade, "divergent_branches");
     char places[400];
 
-    grade_measure(grade, "divergent_branches", (double)measured);
+    grade_report_measure(grade, "divergent_branches", (double)measured);
     if (measured == 0)
         return;
-    backend_describe_branches(&grade->counters, places, sizeof places);
+    backend_describe_divergent_branches(&grade->counters, places, sizeof places);
     grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; a warp diverges at %s",
                measured, places);
 }
 
-void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
-                       const char *of)
+void grade_check_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int num_units,
+                             const char *unit_name)
 {
-    const double each = (double)measured / count;
+    const double each = (double)measured / num_units;
     char figure[64];
 
-    snprintf(figure, sizeof figure, "%s a %s", name, of);
-    grade_measure(grade, figure, each);
-    if (grade_has_counters(grade) && measured > limit * (uint64_t)count)
+    snprintf(figure, sizeof figure, "%s a %s", name, unit_name);
+    grade_report_measure(grade, figure, each);
+    if (grade_has_counters(grade) && measured > limit * (uint64_t)num_units)
         grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %ss, %g each; at most %" PRIu64 " each are allowed", name,
-                   measured, count, of, each, limit);
+                   measured, num_units, unit_name, each, limit);
 }
 
-void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why)
+void grade_check_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why)
 {
     if (grade_has_counters(grade) && measured < least)
         grade_fail(grade, "too few %s: %" PRIu64 ", at least %" PRIu64 ": %s", name, measured, least, why);
 }
 
-void grade_unused(struct grade *grade, const char *name, const char *why)
+void grade_check_unused(struct grade *grade, const char *name, const char *why)
 {
     const uint64_t measured = grade_counter(grade, name);
 
@@ -144,24 +145,26 @@ void grade_unused(struct grade *grade, const char *name, const char *why)
         grade_fail(grade, "no %s are needed here, and %" PRIu64 " were counted: %s", name, measured, why);
 }
 
-void grade_by_shuffles(struct grade *grade, int warps, int least, int most)
+void grade_check_shuffles_only(struct grade *grade, int num_warps, int least, int most)
 {
     static const char *const others[] = {"votes", "shared_load_requests", "shared_store_requests", "atomic_requests"};
     const uint64_t shuffles = grade_counter(grade, "shuffles");
 
-    grade_budget_each(grade, "shuffles", shuffles, (uint64_t)most, warps, "warp");
+    grade_check_budget_each(grade, "shuffles", shuffles, (uint64_t)most, num_warps, "warp");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        grade_unused(grade, others[i], "lanes learn from each other by shuffles");
-    grade_at_least(grade, "shuffles", shuffles, (uint64_t)(least * warps), "how else do lanes learn from each other?");
-    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, warps, "warp");
+        grade_check_unused(grade, others[i], "lanes learn from each other by shuffles");
+    grade_check_at_least(grade, "shuffles", shuffles, (uint64_t)(least * num_warps),
+                         "how else do lanes learn from each other?");
+    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, num_warps,
+                            "warp");
 }
 
-void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)
+void grade_check_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)
 {
     if (!grade_has_counters(grade))
         return;
     if (predicted < 0 || (uint64_t)predicted != measured)
         grade_fail(grade, "%s: you predicted %" PRId64 "; %s were measured", name, predicted,
                    predicted < 0 || (uint64_t)predicted < measured ? "more" : "fewer");
-    grade_measure(grade, name, (double)measured);
+    grade_report_measure(grade, name, (double)measured);
 }

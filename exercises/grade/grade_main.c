@@ -98,7 +98,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
             continue;
         report("try\t%s", grade_cases[i].name);
         if (device) {
-            grade_try(grade, &grade_cases[i]);
+            grade_run_case(grade, &grade_cases[i]);
             device = can_go_on(grade);
         } else {
             grade->result = GRADE_NOT_TRIED;
@@ -120,7 +120,7 @@ static bool trace_case(struct grade *grade, const char *only, FILE *file, struct
             continue;
         if (!backend_trace_begin(NULL, error))
             return false;
-        grade_try(grade, &grade_cases[i]);
+        grade_run_case(grade, &grade_cases[i]);
         if (backend_trace_end(file, error))
             return true;
     }

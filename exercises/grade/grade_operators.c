@@ -64,14 +64,15 @@ static void run_gate(const struct gate_problem *problem, enum gate_dist dist, ui
 
     if (!gate_tensors_allocate(problem, &tensors, error))
         return;
-    gate_generate_logits(problem, dist, seed, tensors.list[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, tensors.list[GATE_CORRECTION_BIAS].host.data);
-    launch_run(&launch, &tensors, error);
+        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_CORRECTION_BIAS].host.data);
+    checked_launch_run(&launch, &tensors, error);
     tensors_free(&tensors);
 }
 
-void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem, enum gate_dist dist)
+void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
+                      enum gate_dist dist)
 {
     const uint64_t seed = random_bits(&grade->random);
     char described[GRADE_GIVEN_SIZE - 40];
@@ -80,7 +81,7 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
     if (!gate_problem_check(problem, &error))
         grade_give_up(grade, &error);
     gate_problem_describe(problem, described, sizeof described);
-    grade_given(grade, "%s; logits: %s", described, gate_dist_names[dist]);
+    grade_describe_input(grade, "%s; logits: %s", described, gate_dist_names[dist]);
     gate_launch_now = launch;
     status_now = cudaSuccess;
     grade_now = grade;
@@ -96,18 +97,18 @@ static void run_align(const struct align_problem *problem, const struct align_im
     const struct checked_launch launch = align_checked_launch(problem, step);
     struct tensors tensors;
 
-    if (!align_tensors_allocate(problem, step, ids->has_map, ids->offset, &tensors, error))
+    if (!align_tensors_allocate(problem, step, ids->has_map, ids->misalign_words, &tensors, error))
         return;
     if (ids->has_map)
-        align_generate_map(problem->num_experts, seed, tensors.list[ALIGN_EXPERT_MAP].host.data);
-    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, tensors.list[ALIGN_TOPK_IDS].host.data,
-                           error))
-        launch_run(&launch, &tensors, error);
+        align_generate_expert_map(problem->num_experts, seed, tensors.tensor[ALIGN_EXPERT_MAP].host.data);
+    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed,
+                           tensors.tensor[ALIGN_TOPK_IDS].host.data, error))
+        checked_launch_run(&launch, &tensors, error);
     tensors_free(&tensors);
 }
 
-void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
-                 const struct grade_ids *ids)
+void grade_check_align(struct grade *grade, const struct align_implementation *step,
+                       const struct align_problem *problem, const struct grade_ids *ids)
 {
     const uint64_t seed = random_bits(&grade->random);
     struct align_problem whole = *problem;
@@ -122,7 +123,8 @@ void grade_align(struct grade *grade, const struct align_implementation *step, c
     if (!align_problem_check(&whole, &error))
         grade_give_up(grade, &error);
     align_problem_describe(&whole, described, sizeof described);
-    grade_given(grade, "%s; ids: %s%s", described, align_dist_names[ids->dist], ids->has_map ? ", with a map" : "");
+    grade_describe_input(grade, "%s; ids: %s%s", described, align_dist_names[ids->dist],
+                         ids->has_map ? ", with a map" : "");
     align_launch_now = step->launch;
     watched.launch = launch_align;
     status_now = cudaSuccess;

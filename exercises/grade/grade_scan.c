@@ -68,20 +68,20 @@ static void check_list(struct grade *grade, int list, int num_experts, const int
     }
 }
 
-void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill)
+void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill)
 {
     const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
-    int32_t *const counts = grade_host(grade, num_counts * sizeof *counts);
+    int32_t *const counts = grade_allocate_host(grade, num_counts * sizeof *counts);
 
     for (int list = 0; list < num_lists; list++)
         fill(grade_random(grade), counts + (size_t)list * num_experts, num_experts);
-    grade_given(grade, "%d list%s of %d expert%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
+    grade_describe_input(grade, "%d list%s of %d expert%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s");
 
     const int32_t *const device_counts = grade_input(grade, "counts", counts, num_counts * sizeof *counts);
     int32_t *const device_offsets = grade_output(grade, "offsets", num_offsets * sizeof *device_offsets);
 
-    grade_ran(grade, launch(device_counts, num_lists, num_experts, device_offsets));
+    grade_run_launch(grade, launch(device_counts, num_lists, num_experts, device_offsets));
 
     const int32_t *const offsets = grade_result(grade, device_offsets);
 

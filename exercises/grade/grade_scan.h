@@ -23,6 +23,6 @@ grade_fill grade_fill_one; /**< one expert has all ids, 1 to 999 */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 
 /** Scans lists filled by `fill`, and fails at the first offset that is not the sum of the counts before it. */
-void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill);
+void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill);
 
 #endif

@@ -13,11 +13,11 @@ enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns to the grader. */
 struct grade_apart {
-    bool ended; /**< the process ended normally */
+    bool ended_normally; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
-    char fault[GRADE_MESSAGE_SIZE]; /**< the message of backend_fault(), or "" */
-    unsigned char result[GRADE_ASKED_BYTES];
+    char fault[GRADE_MESSAGE_SIZE]; /**< the message of backend_fault_message(), or "" */
+    unsigned char result[GRADE_MAX_RESULT_BYTES];
 };
 
 /** How a case ended. GRADE_NOT_TRIED: the grader failed, or an earlier case left the device unusable. */
@@ -37,19 +37,20 @@ struct grade_array {
 };
 
 struct grade {
-    jmp_buf end; /**< the longjmp() target of a failure */
+    jmp_buf failure_target; /**< the longjmp() target of a failure */
     uint64_t seed;
     struct random random;
     struct backend_info backend;
-    struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU */
-    cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
-    char apart_death[192];        /**< how the process ended if not normally, or "" */
-    struct run_counters counters; /**< counters of the launches that grade_ran() or a similar function waited for */
-    char given[GRADE_GIVEN_SIZE];
+    struct grade_apart *shared_results; /**< shared with the learner's processes; NULL on a GPU */
+    cudaError_t apart_status;           /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
+    char apart_death[192];              /**< how the process ended if not normally, or "" */
+    struct run_counters
+        counters; /**< counters of the launches that grade_run_launch() or a similar function waited for */
+    char input_description[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
-    void **memory; /**< allocations of grade_host() */
-    int num_memory, most_memory;
+    void **host_allocations; /**< allocations of grade_allocate_host() */
+    int num_host_allocations, max_host_allocations;
     struct grade_figure figures[GRADE_MAX_FIGURES];
     int num_figures;
     enum grade_result result;
@@ -58,13 +59,13 @@ struct grade {
 };
 
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */
-void grade_try(struct grade *grade, const struct grade_case *grade_case);
+void grade_run_case(struct grade *grade, const struct grade_case *grade_case);
 
 /** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
 bool grade_apart_open(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
-void grade_count(struct grade *grade);
+void grade_read_counters(struct grade *grade);
 
 /** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
  * `text`. */

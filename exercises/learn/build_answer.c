@@ -85,17 +85,17 @@ static enum build_result run(struct command *command, struct built_answer *built
 {
     static char no_end[] = "the compiler was stopped: it took too long, printed too much, or crashed\n";
     const struct verdict_limits limits = {
-        .seconds = COMPILER_SECONDS, .memory_bytes = SIZE_MAX, .output_bytes = (size_t)64 << 20, .events = 1};
+        .seconds = COMPILER_SECONDS, .memory_bytes = SIZE_MAX, .output_bytes = (size_t)64 << 20, .max_events = 1};
     const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
     struct child_end end;
     enum build_result result;
 
     if (!child_run(command->words, &limits, &end, error))
-        return BUILD_IMPOSSIBLE;
-    result = end.how == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_REFUSED;
-    if (!add_messages(built, &end.output) || (end.how != CHILD_EXITED && !add_messages(built, &stopped))) {
+        return BUILD_NOT_POSSIBLE;
+    result = end.outcome == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_NOT_COMPILED;
+    if (!add_messages(built, &end.output) || (end.outcome != CHILD_EXITED && !add_messages(built, &stopped))) {
         error_set(error, "out of memory");
-        result = BUILD_IMPOSSIBLE;
+        result = BUILD_NOT_POSSIBLE;
     }
     child_end_free(&end);
     return result;
@@ -170,7 +170,7 @@ static bool make_folder(struct built_answer *built, struct error *error)
  * Writes a #line directive with the text's path, then the text. Returns the written text, which the caller frees, or
  * NULL.
  */
-static char *write_source(const struct text *text, const char *path, struct error *error)
+static char *write_source(const struct named_text *text, const char *path, struct error *error)
 {
     FILE *const file = fopen(path, "w");
     char *whole = NULL;
@@ -221,12 +221,12 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 {
     struct command command = {.count = 0};
 
-    add_words(&command, answer->gpu ? answer_gpu_compile : answer_compile);
-    if (!answer->gpu)
-        add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
+    add_words(&command, answer->for_gpu ? answer_gpu_compile : answer_compile);
+    if (!answer->for_gpu)
+        add_formatted(&command, "-fdiagnostics-color=%s", answer->colour_messages ? "always" : "never");
     add_formatted(&command, "-Iexercises/%s", answer->exercise);
-    add_words(&command, answer->gpu ? "-c" : "-x c++ -c");
-    add_formatted(&command, "%s/answer.%s", built->folder, answer->gpu ? "cu" : "cc");
+    add_words(&command, answer->for_gpu ? "-c" : "-x c++ -c");
+    add_formatted(&command, "%s/answer.%s", built->folder, answer->for_gpu ? "cu" : "cc");
     add_word(&command, "-o");
     add_formatted(&command, "%s/answer.o", built->folder);
     return run(&command, built, error);
@@ -235,7 +235,7 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build,
-             answer->gpu ? "gpu" : "cpu", answer->exercise);
+             answer->for_gpu ? "gpu" : "cpu", answer->exercise);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
@@ -244,10 +244,10 @@ static enum build_result link_program(const struct answer *answer, struct built_
     char grader[PATH_ROOM];
 
     grader_path(answer, grader);
-    add_words(&command, answer->gpu ? answer_gpu_link : answer_link);
+    add_words(&command, answer->for_gpu ? answer_gpu_link : answer_link);
     add_formatted(&command, "%s/answer.o", built->folder);
     add_word(&command, grader);
-    add_words(&command, answer->gpu ? answer_gpu_libraries : answer_libraries);
+    add_words(&command, answer->for_gpu ? answer_gpu_libraries : answer_libraries);
     add_word(&command, "-o");
     add_word(&command, built->program);
     return run(&command, built, error);
@@ -264,10 +264,10 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
     char *const written = write_source(&answer->text, path, error);
 
     if (!written)
-        return BUILD_IMPOSSIBLE;
-    if (!answer->gpu) {
+        return BUILD_NOT_POSSIBLE;
+    if (!answer->for_gpu) {
         result = rewrite(built->folder, built, error);
-        if (result == BUILD_REFUSED)
+        if (result == BUILD_NOT_COMPILED)
             rename_place(built, path, written);
     }
     free(written);
@@ -282,17 +282,17 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
     memset(built, 0, sizeof *built);
     grader_path(answer, grader);
     if (access(grader, R_OK) != 0) {
-        error_set(error, "the grader%s is not built: %s", answer->gpu ? " for a GPU" : "",
-                  answer->gpu ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
-                              : "`ninja learn` builds all");
-        return BUILD_IMPOSSIBLE;
+        error_set(error, "the grader%s is not built: %s", answer->for_gpu ? " for a GPU" : "",
+                  answer->for_gpu ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
+                                  : "`ninja learn` builds all");
+        return BUILD_NOT_POSSIBLE;
     }
     if (!add_messages(built, &(struct child_text){NULL, 0})) {
         error_set(error, "out of memory");
-        return BUILD_IMPOSSIBLE;
+        return BUILD_NOT_POSSIBLE;
     }
     if (!make_folder(built, error))
-        return BUILD_IMPOSSIBLE;
+        return BUILD_NOT_POSSIBLE;
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);

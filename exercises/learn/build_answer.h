@@ -19,8 +19,8 @@ extern const char answer_build[];
 /** The result of building an answer. */
 enum build_result {
     BUILD_DONE,
-    BUILD_REFUSED,    /**< it does not compile or link; `messages` gives the reason, with the learner's line numbers */
-    BUILD_IMPOSSIBLE, /**< building failed for the reason in `error`: no compiler, no grader, no disk space, no nvcc */
+    BUILD_NOT_COMPILED, /**< it does not compile or link; `messages` gives the reason, in the learner's lines */
+    BUILD_NOT_POSSIBLE, /**< building failed, see `error`: no compiler, no grader, no disk space, no nvcc */
 };
 
 enum { BUILT_PATH_SIZE = 256 };
@@ -34,10 +34,10 @@ struct built_answer {
 
 /** An answer to build. */
 struct answer {
-    const char *exercise; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
-    struct text text;     /**< the file with its regions filled in; text.path is the file's name in messages */
-    bool gpu;             /**< compile with nvcc, for a GPU */
-    bool colour;          /**< colour the compiler's messages */
+    const char *exercise;   /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
+    struct named_text text; /**< the file with its regions filled in; text.path is the file's name in messages */
+    bool for_gpu;           /**< compile with nvcc, for a GPU */
+    bool colour_messages;   /**< colour the compiler's messages */
 };
 
 /**

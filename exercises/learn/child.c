@@ -163,7 +163,7 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
     struct environment environment;
     const pid_t parent = getpid();
 
-    if (!environment_make(&environment, limits->events))
+    if (!environment_make(&environment, limits->max_events))
         return -1;
 
     const pid_t child = fork();
@@ -262,13 +262,13 @@ static bool has_ended(pid_t child)
 
 static int (*stop_asked)(void);
 
-void child_stop_when(int (*asked)(void))
+void child_stop_when(int (*should_stop)(void))
 {
-    stop_asked = asked;
+    stop_asked = should_stop;
 }
 
 /** Reads until the child has ended or must be stopped. Does not reap the child, so that its id is not reused. */
-static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
+static enum child_outcome watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
     double deadline = seconds_now() + limits->seconds;
@@ -288,7 +288,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         if (ended && found == 0)
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
-            return CHILD_BROKEN_OFF;
+            return CHILD_STOPPED;
         if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
         if (ended && seconds_now() > deadline) /* another process still writes to a pipe */
@@ -306,12 +306,12 @@ static void reap(pid_t child, const struct verdict_limits *limits, struct child_
     kill(child, SIGKILL);
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    if (end->how != CHILD_EXITED)
+    if (end->outcome != CHILD_EXITED)
         return;
     if (WIFSIGNALED(status)) {
-        end->how = CHILD_DIED;
+        end->outcome = CHILD_KILLED;
         end->signal = WTERMSIG(status);
-        end->short_of_memory = (size_t)used.ru_maxrss > (limits->memory_bytes >> 10) / 8;
+        end->maybe_out_of_memory = (size_t)used.ru_maxrss > (limits->memory_bytes >> 10) / 8;
     } else {
         end->exit_code = WEXITSTATUS(status);
     }
@@ -334,7 +334,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
     const pid_t child = start_with_pipes(arguments, limits, &pipes, error);
 
     if (child > 0) {
-        end->how = watch(child, streams, limits);
+        end->outcome = watch(child, streams, limits);
         reap(child, limits, end);
         end->seconds = seconds_now() - began;
     }

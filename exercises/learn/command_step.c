@@ -28,7 +28,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
                       struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .events = 1};
+        .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1};
     char command[LEARN_PATH_SIZE];
     const char *const words[] = {"python3", "docs/tools/stepper_pages.py", trace, page, exercise->name, command, NULL};
     struct child_end end;
@@ -37,7 +37,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
     snprintf(command, sizeof command, "%s step %s", learn->command, exercise->name);
     if (!child_run(words, &limits, &end, error))
         return false;
-    good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
+    good = (end.outcome == CHILD_EXITED && end.exit_code == 0) ||
            error_set(error, "%s is the trace, but python3 made no page of it: %s", trace,
                      end.output.size ? end.output.text : "it did not end well");
     error->text[strcspn(error->text, "\n")] = '\0';
@@ -61,25 +61,25 @@ static void open_page(char *page)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-int command_step(struct learn *learn, const struct command_words *words)
+int command_step(struct learn *learn, const struct command_arguments *words)
 {
     char folder[LEARN_PATH_SIZE], trace[2 * LEARN_PATH_SIZE], page[2 * LEARN_PATH_SIZE];
-    struct grading grading = {.trace = trace};
+    struct grading_options grading = {.trace_path = trace};
     struct error error = {0};
-    const struct exercise *const exercise = named_or_current(learn, words->name, &error);
+    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
     int code;
 
     if (!exercise || !make_folder(folder, sizeof folder, &error))
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     snprintf(trace, sizeof trace, "%s/%s.json", folder, exercise->name);
     snprintf(page, sizeof page, "%s/%s.html", folder, exercise->name);
     code = grade_file(learn, exercise, &grading);
     if (code != LEARN_DONE)
         return code;
     if (!make_page(learn, exercise, trace, page, &error))
-        return learn_refuse(&error);
-    terminal_print(&learn->out, STYLE_PLAIN, "This page plays what your kernel does, step by step:\n  %s%s\n",
-                   learn->course.prefix, page);
+        return learn_print_error(&error);
+    terminal_print(&learn->terminal, STYLE_PLAIN, "This page plays what your kernel does, step by step:\n  %s%s\n",
+                   learn->course.root_prefix, page);
     open_page(page);
     return LEARN_DONE;
 }

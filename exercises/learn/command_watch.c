@@ -46,23 +46,23 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
  */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
-    if (!learn_begin(learn, error))
+    if (!learn_lock_record(learn, error))
         return false;
     show_progress(learn);
     *current = learn_current(learn);
     if (!*current) {
-        learn_drop(learn);
+        learn_unlock_record(learn);
         show_next(learn, NULL);
         return true;
     }
-    fputc('\n', learn->out.stream);
+    fputc('\n', learn->terminal.stream);
     show_exercise(learn, *current);
     if (learn_begin_exercise(learn, *current, error)) {
-        learn_set_at(learn, *current);
-        return learn_end(learn, error);
+        learn_set_current(learn, *current);
+        return learn_write_record(learn, error);
     }
-    learn_drop(learn);
-    learn_refuse(error); /* this file is gone, but the learner may save others */
+    learn_unlock_record(learn);
+    learn_print_error(error); /* this file is gone, but the learner may save others */
     *current = NULL;
     return true;
 }
@@ -73,20 +73,20 @@ static void move_on(struct learn *learn)
     struct error error = {0};
     const struct exercise *next;
 
-    if (!learn_begin(learn, &error)) {
-        learn_refuse(&error);
+    if (!learn_lock_record(learn, &error)) {
+        learn_print_error(&error);
         return;
     }
     next = learn_current(learn);
     if (next && learn_begin_exercise(learn, next, &error)) {
-        learn_set_at(learn, next);
-        learn_end(learn, &error);
+        learn_set_current(learn, next);
+        learn_write_record(learn, &error);
     } else {
-        learn_drop(learn);
+        learn_unlock_record(learn);
     }
     if (error.text[0])
-        learn_refuse(&error);
-    fputc('\n', learn->out.stream);
+        learn_print_error(&error);
+    fputc('\n', learn->terminal.stream);
     show_progress(learn);
     show_next(learn, next);
 }
@@ -97,8 +97,9 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
     const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
     const bool had_passed = before && before->passed;
 
-    fputc('\n', learn->out.stream);
-    if (grade_file(learn, exercise, &(struct grading){.watching = true, .show_output = show_output}) != LEARN_PASSED)
+    fputc('\n', learn->terminal.stream);
+    if (grade_file(learn, exercise, &(struct grading_options){.is_watching = true, .show_output = show_output}) !=
+        LEARN_PASSED)
         return exercise;
     if (!had_passed)
         move_on(learn);
@@ -114,7 +115,7 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
 static bool press(struct learn *learn, char key, const struct exercise **shown)
 {
     const struct exercise *const exercise = *shown ? *shown : learn_current(learn);
-    const struct command_words words = {.name = exercise ? exercise->name : NULL}, none = {0};
+    const struct command_arguments words = {.exercise_name = exercise ? exercise->name : NULL}, none = {0};
 
     switch (key) {
     case 'h':
@@ -145,52 +146,52 @@ static char read_key(void)
 }
 
 /** Waits for saved files or, unless *key is 0, for a key, which it stores in *key. */
-static enum watch_result wait_for(struct learn *learn, struct watch *watch, struct saved *saved, char *key,
+static enum watch_result wait_for(struct learn *learn, struct folder_watch *watch, struct saved *saved, char *key,
                                   struct error *error)
 {
-    const bool keys = *key && terminal_begin_keys(&learn->out);
+    const bool keys = *key && terminal_begin_keys(&learn->terminal);
     const enum watch_result result = watch_wait(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1, note_saved,
                                                 saved, error);
 
     if (result == WATCH_KEY)
         *key = read_key();
     terminal_end_keys();
-    terminal_measure(&learn->out);
+    terminal_measure(&learn->terminal);
     return result;
 }
 
 static void show_keys(const struct learn *learn)
 {
-    const bool keys = terminal_begin_keys(&learn->out);
+    const bool keys = terminal_begin_keys(&learn->terminal);
 
     terminal_end_keys();
     if (keys)
-        terminal_print(&learn->out, STYLE_FAINT, "\nWatching.  h hint  n next  o output  l list  q quit\n");
+        terminal_print(&learn->terminal, STYLE_FAINT, "\nWatching.  h hint  n next  o output  l list  q quit\n");
 }
 
 /* --- watching ----------------------------------------------------------------------------------------------------- */
 
 /** Grades all saved files, then waits for more or for a key, until the learner quits. */
-static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
+static int watch_files(struct learn *learn, struct folder_watch *watch, struct saved *saved)
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
     char key = ' '; /* 0 if keys cannot be read */
 
     for (bool idle = false;;) {
-        for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
+        for (size_t i = 0; i < num_exercises && !interrupt_signal(); i++)
             if (saved->files[i])
                 shown = grade(learn, &exercise_list[i], false);
         memset(saved, 0, sizeof *saved);
         if (!idle)
             show_keys(learn);
-        if (fflush(learn->out.stream) != 0 || ferror(learn->out.stream))
+        if (fflush(learn->terminal.stream) != 0 || ferror(learn->terminal.stream))
             return LEARN_BAD;
         switch (wait_for(learn, watch, saved, &key, &error)) {
         case WATCH_STOPPED:
             return LEARN_DONE;
         case WATCH_LOST:
-            return learn_refuse(&error);
+            return learn_print_error(&error);
         case WATCH_KEY:
             idle = !key || !strchr("hnol", key);
             if (!press(learn, key, &shown))
@@ -211,20 +212,20 @@ static void note_nothing(int signal_number)
     (void)signal_number;
 }
 
-int command_watch(struct learn *learn, const struct command_words *words)
+int command_watch(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
     struct saved saved = {{false}};
     const struct exercise *current = NULL;
-    struct watch watch;
+    struct folder_watch watch;
     int code;
 
     (void)words;
     if (!show_start(learn, &current, &error) || !watch_open(&watch, "exercises/mine", &error))
-        return learn_refuse(&error);
-    terminal_print(&learn->out, STYLE_FAINT,
+        return learn_print_error(&error);
+    terminal_print(&learn->terminal, STYLE_FAINT,
                    "\nWatching %sexercises/mine: a file is graded when it is saved. Ctrl-C ends.\n",
-                   learn->course.prefix);
+                   learn->course.root_prefix);
     if (current)
         saved.files[current - exercise_list] = true;
     sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},
@@ -232,8 +233,8 @@ int command_watch(struct learn *learn, const struct command_words *words)
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = note_nothing}, NULL);
     code = watch_files(learn, &watch, &saved);
     watch_close(&watch);
-    if (interrupt_seen() == SIGINT || interrupt_seen() == 0) {
-        fputc('\n', learn->out.stream);
+    if (interrupt_signal() == SIGINT || interrupt_signal() == 0) {
+        fputc('\n', learn->terminal.stream);
         show_progress(learn);
     }
     return code;

@@ -19,13 +19,13 @@ static const struct exercise *find_exercise(const struct learn *learn, const cha
     return found;
 }
 
-const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
+const struct exercise *exercise_named_or_current(struct learn *learn, const char *wanted, struct error *error)
 {
     const struct exercise *current;
 
     if (wanted)
         return find_exercise(learn, wanted, error);
-    if (!learn_look(learn, error))
+    if (!learn_read_record(learn, error))
         return NULL;
     current = learn_current(learn);
     if (!current)
@@ -33,24 +33,24 @@ const struct exercise *named_or_current(struct learn *learn, const char *wanted,
     return current;
 }
 
-int command_list(struct learn *learn, const struct command_words *words)
+int command_list(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
 
     (void)words;
-    if (!learn_look(learn, &error))
-        return learn_refuse(&error);
+    if (!learn_read_record(learn, &error))
+        return learn_print_error(&error);
     show_list(learn);
     return LEARN_DONE;
 }
 
-int command_run(struct learn *learn, const struct command_words *words)
+int command_run(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
-    const struct exercise *const exercise = named_or_current(learn, words->name, &error);
+    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
 
     if (!exercise)
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     return grade_file(learn, exercise, &words->grading);
 }
 
@@ -62,11 +62,11 @@ static struct progress_entry *begin_entry(struct learn *learn, const struct exer
 {
     struct progress_entry *entry;
 
-    if (!learn_begin(learn, error))
+    if (!learn_lock_record(learn, error))
         return NULL;
-    entry = progress_begin(&learn->progress, exercise->name, error);
+    entry = progress_find_or_add(&learn->progress, exercise->name, error);
     if (!entry)
-        learn_drop(learn);
+        learn_unlock_record(learn);
     return entry;
 }
 
@@ -74,20 +74,20 @@ static struct progress_entry *begin_entry(struct learn *learn, const struct exer
 
 static void show_hint(const struct learn *learn, const struct hints *hints, int step)
 {
-    terminal_print(&learn->out, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->count);
-    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, hints->steps[step]);
+    terminal_print(&learn->terminal, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->num_hints);
+    terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 2, hints->hint[step]);
 }
 
 /** Shows the next hint or, if all have been shown, all of them again. */
 static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
 {
-    if (seen < hints->count) {
+    if (seen < hints->num_hints) {
         show_hint(learn, hints, seen);
         return;
     }
-    for (int i = 0; i < hints->count; i++)
+    for (int i = 0; i < hints->num_hints; i++)
         show_hint(learn, hints, i);
-    terminal_print(&learn->out, STYLE_PLAIN, "There are no more. The solution: %s solution %s\n", learn->command,
+    terminal_print(&learn->terminal, STYLE_PLAIN, "There are no more. The solution: %s solution %s\n", learn->command,
                    exercise->name);
 }
 
@@ -97,35 +97,35 @@ static int give_hint(struct learn *learn, const struct exercise *exercise, const
     struct progress_entry *entry;
     int seen;
 
-    if (!learn_begin(learn, &error))
-        return learn_refuse(&error);
+    if (!learn_lock_record(learn, &error))
+        return learn_print_error(&error);
     if (!learn_begin_exercise(learn, exercise, &error)) {
-        learn_drop(learn);
-        return learn_refuse(&error);
+        learn_unlock_record(learn);
+        return learn_print_error(&error);
     }
     entry = progress_find(&learn->progress, exercise->name);
-    seen = entry->hints;
-    if (entry->hints < hints->count)
-        entry->hints++;
-    if (!learn_end(learn, &error))
-        learn_refuse(&error);
+    seen = entry->num_hints_shown;
+    if (entry->num_hints_shown < hints->num_hints)
+        entry->num_hints_shown++;
+    if (!learn_write_record(learn, &error))
+        learn_print_error(&error);
     show_hints(learn, exercise, hints, seen);
     return LEARN_DONE;
 }
 
-int command_hint(struct learn *learn, const struct command_words *words)
+int command_hint(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
-    const struct exercise *const exercise = named_or_current(learn, words->name, &error);
+    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
     char path[LEARN_PATH_SIZE];
     struct hints hints;
     int code;
 
     if (!exercise)
-        return learn_refuse(&error);
-    learn_folder_file(exercise, "hints.md", path);
+        return learn_print_error(&error);
+    learn_folder_path(exercise, "hints.md", path);
     if (!hints_read(path, &hints, &error))
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     code = give_hint(learn, exercise, &hints);
     hints_free(&hints);
     return code;
@@ -150,8 +150,8 @@ static bool remake(const struct exercise *exercise, char *kept, size_t size, str
     char *text = NULL;
     bool same;
 
-    learn_folder_file(exercise, "exercise.cu", original);
-    learn_file(exercise, path);
+    learn_folder_path(exercise, "exercise.cu", original);
+    learn_exercise_path(exercise, path);
     if (!learner_file_read(original, &text, error))
         return false;
     kept[0] = '\0';
@@ -172,34 +172,35 @@ static void show_reset(const struct learn *learn, const struct exercise *exercis
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_file(exercise, path);
-    terminal_print(&learn->out, STYLE_PLAIN, "%s%s is the original again.\n", learn->course.prefix, path);
+    learn_exercise_path(exercise, path);
+    terminal_print(&learn->terminal, STYLE_PLAIN, "%s%s is the original again.\n", learn->course.root_prefix, path);
     if (kept[0])
-        terminal_print(&learn->out, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->course.prefix, kept);
+        terminal_print(&learn->terminal, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->course.root_prefix,
+                       kept);
 }
 
-int command_reset(struct learn *learn, const struct command_words *words)
+int command_reset(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
-    const struct exercise *const exercise = find_exercise(learn, words->name, &error);
+    const struct exercise *const exercise = find_exercise(learn, words->exercise_name, &error);
     struct progress_entry *entry;
     char kept[LEARN_PATH_SIZE];
 
     if (!exercise)
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     entry = begin_entry(learn, exercise, &error);
     if (!entry)
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     if (!remake(exercise, kept, sizeof kept, &error)) {
-        learn_drop(learn);
-        return learn_refuse(&error);
+        learn_unlock_record(learn);
+        return learn_print_error(&error);
     }
-    entry->last = PROGRESS_UNGRADED;
-    entry->passed = entry->refused = false;
-    entry->hints = 0;
-    learn_set_at(learn, exercise);
-    if (!learn_end(learn, &error))
-        learn_refuse(&error);
+    entry->last_result = PROGRESS_UNGRADED;
+    entry->passed = entry->solution_refused = false;
+    entry->num_hints_shown = 0;
+    learn_set_current(learn, exercise);
+    if (!learn_write_record(learn, &error))
+        learn_print_error(&error);
     show_reset(learn, exercise, kept);
     return LEARN_DONE;
 }
@@ -213,33 +214,33 @@ static int refuse_solution(const struct learn *learn, const struct exercise *exe
     snprintf(line, sizeof line,
              "%s is not passed yet. '%s hint %s' helps along; asked once more, this shows the solution.",
              exercise->name, learn->command, exercise->name);
-    terminal_wrap(&learn->out, STYLE_PLAIN, 0, 0, line);
+    terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 0, 0, line);
     return LEARN_NOT_PASSED;
 }
 
-int command_solution(struct learn *learn, const struct command_words *words)
+int command_solution(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
-    const struct exercise *const exercise = find_exercise(learn, words->name, &error);
+    const struct exercise *const exercise = find_exercise(learn, words->exercise_name, &error);
     struct progress_entry *entry;
     char path[LEARN_PATH_SIZE];
     char *text;
     bool refused;
 
     if (!exercise)
-        return learn_refuse(&error);
-    learn_folder_file(exercise, "solution.txt", path);
+        return learn_print_error(&error);
+    learn_folder_path(exercise, "solution.txt", path);
     if (!learner_file_read(path, &text, &error))
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     entry = begin_entry(learn, exercise, &error);
     if (!entry) {
         free(text);
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     }
-    refused = !entry->passed && !entry->refused;
-    entry->refused = true;
-    if (!learn_end(learn, &error))
-        learn_refuse(&error);
+    refused = !entry->passed && !entry->solution_refused;
+    entry->solution_refused = true;
+    if (!learn_write_record(learn, &error))
+        learn_print_error(&error);
     if (!refused)
         show_solution(learn, text);
     free(text);
@@ -248,36 +249,40 @@ int command_solution(struct learn *learn, const struct command_words *words)
 
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
 
-/** Makes this exercise the learner's current one and makes a copy of it. Calls learn_end() or learn_drop(). */
+/**
+ * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_record() or
+ * learn_unlock_record().
+ */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {
-        learn_set_at(learn, exercise);
-        return learn_end(learn, error);
+        learn_set_current(learn, exercise);
+        return learn_write_record(learn, error);
     }
-    learn_drop(learn);
+    learn_unlock_record(learn);
     return false;
 }
 
-int command_next(struct learn *learn, const struct command_words *words)
+int command_next(struct learn *learn, const struct command_arguments *words)
 {
     struct error error = {0};
     const struct exercise *left, *next;
 
     (void)words;
-    if (!learn_begin(learn, &error))
-        return learn_refuse(&error);
+    if (!learn_lock_record(learn, &error))
+        return learn_print_error(&error);
     left = learn_has_begun(learn) ? learn_current(learn) : NULL;
     next = left ? learn_next(learn, left) : learn_current(learn);
     if (!next && !left) {
-        learn_drop(learn);
+        learn_unlock_record(learn);
         show_next(learn, NULL);
         return LEARN_DONE;
     }
     if (!go_to(learn, next ? next : left, &error))
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     if (left)
-        terminal_print(&learn->out, STYLE_PLAIN, next ? "%s is left for later.\n" : "Only %s is left.\n", left->name);
+        terminal_print(&learn->terminal, STYLE_PLAIN, next ? "%s is left for later.\n" : "Only %s is left.\n",
+                       left->name);
     show_next(learn, next ? next : left);
     return LEARN_DONE;
 }

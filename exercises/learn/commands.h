@@ -7,43 +7,43 @@
 #include <stdint.h>
 
 /** The options for grading a file. */
-struct grading {
+struct grading_options {
     bool has_seed; /**< a seed was given; otherwise, a fresh one is used */
     uint64_t seed;
-    bool gpu;
+    bool on_gpu;
     bool show_output;
-    bool watching; /**< after a pass, the caller shows the next exercise */
+    bool is_watching; /**< after a pass, the caller shows the next exercise */
     /** The file for the trace of one launch, or NULL. With a trace, only compile errors are shown. */
-    const char *trace;
+    const char *trace_path;
 };
 
 /**
  * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
  * an exit code. If Ctrl-C ended the run early, nothing is recorded or shown.
  */
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading);
+int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading);
 
 /** The words after the command's name. */
-struct command_words {
-    const char *name; /**< an exercise's name or a part of it, or NULL */
-    struct grading grading;
+struct command_arguments {
+    const char *exercise_name; /**< an exercise's name or a part of it, or NULL */
+    struct grading_options grading;
 };
 
 /**
  * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure, returns NULL with
  * a one-line error.
  */
-const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
+const struct exercise *exercise_named_or_current(struct learn *learn, const char *wanted, struct error *error);
 
 /** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */
-int command_watch(struct learn *learn, const struct command_words *words);
+int command_watch(struct learn *learn, const struct command_arguments *words);
 
-int command_list(struct learn *learn, const struct command_words *words);
-int command_run(struct learn *learn, const struct command_words *words);
-int command_hint(struct learn *learn, const struct command_words *words);
-int command_reset(struct learn *learn, const struct command_words *words);
-int command_solution(struct learn *learn, const struct command_words *words);
-int command_step(struct learn *learn, const struct command_words *words);
-int command_next(struct learn *learn, const struct command_words *words);
+int command_list(struct learn *learn, const struct command_arguments *words);
+int command_run(struct learn *learn, const struct command_arguments *words);
+int command_hint(struct learn *learn, const struct command_arguments *words);
+int command_reset(struct learn *learn, const struct command_arguments *words);
+int command_solution(struct learn *learn, const struct command_arguments *words);
+int command_step(struct learn *learn, const struct command_arguments *words);
+int command_next(struct learn *learn, const struct command_arguments *words);
 
 #endif

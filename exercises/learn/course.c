@@ -53,7 +53,7 @@ static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX
             used += (size_t)snprintf(prefix + used, PATH_MAX - used, "../");
 }
 
-bool course_find(struct course *course, struct error *error)
+bool course_find(struct course_paths *course, struct error *error)
 {
     char here[PATH_MAX];
 
@@ -61,6 +61,6 @@ bool course_find(struct course *course, struct error *error)
         return false;
     if (!getcwd(here, sizeof here))
         here[0] = '\0'; /* the working directory was removed: use full paths */
-    find_prefix(course->root, here, course->prefix);
+    find_prefix(course->root, here, course->root_prefix);
     return chdir(course->root) == 0 || error_set(error, "%s: %s", course->root, strerror(errno));
 }

@@ -7,15 +7,15 @@
 #include <limits.h>
 #include <stdbool.h>
 
-struct course {
-    char root[PATH_MAX];   /**< full path, without a trailing slash */
-    char prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
+struct course_paths {
+    char root[PATH_MAX];        /**< full path, without a trailing slash */
+    char root_prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
 };
 
 /**
  * Finds the root, that is, the folder above this executable in which build.ninja and exercises/ lie, and makes it the
  * working directory. Returns false with a one-line error on failure.
  */
-bool course_find(struct course *course, struct error *error);
+bool course_find(struct course_paths *course, struct error *error);
 
 #endif

@@ -36,7 +36,7 @@ void diagnostics_find(const char *messages, bool errors, struct diagnostics *fou
     const enum kind wanted = errors ? ERROR : WARNING;
     struct diagnostic *open = NULL; /* the diagnostic that the lines belong to */
 
-    found->count = 0;
+    found->num_found = 0;
     for (const char *line = messages; *line;) {
         const size_t size = strcspn(line, "\n");
         const size_t whole = size + (line[size] == '\n');
@@ -44,8 +44,8 @@ void diagnostics_find(const char *messages, bool errors, struct diagnostics *fou
 
         if (kind != OTHER)
             open = NULL;
-        if (kind == wanted && found->count++ < MAX_DIAGNOSTICS) {
-            open = &found->first[found->count - 1];
+        if (kind == wanted && found->num_found++ < MAX_DIAGNOSTICS) {
+            open = &found->shown[found->num_found - 1];
             *open = (struct diagnostic){line, size, line + whole, 0};
         } else if (open) {
             open->rest_size += whole;

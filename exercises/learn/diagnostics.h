@@ -17,8 +17,8 @@ struct diagnostic {
 
 /** The first few diagnostics of a kind, and their total number. */
 struct diagnostics {
-    struct diagnostic first[MAX_DIAGNOSTICS];
-    size_t count;
+    struct diagnostic shown[MAX_DIAGNOSTICS];
+    size_t num_found;
 };
 
 /** Checks whether the line at `line`, which follows a diagnostic, is a message of its own rather than code. */

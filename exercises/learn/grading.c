@@ -18,7 +18,7 @@
 /** The inputs and the results of a grading. */
 struct attempt {
     const struct exercise *exercise;
-    const struct grading *grading;
+    const struct grading_options *grading;
     uint64_t seed;
     char path[LEARN_PATH_SIZE]; /**< path of the learner's file, relative to the root */
     char *original;             /**< text of exercise.cu */
@@ -29,9 +29,9 @@ struct attempt {
     double seconds;
 };
 
-static struct text text_of(const char *path, const char *text)
+static struct named_text text_of(const char *path, const char *text)
 {
-    return (struct text){.path = path, .text = text, .size = strlen(text)};
+    return (struct named_text){.path = path, .text = text, .size = strlen(text)};
 }
 
 /**
@@ -42,12 +42,12 @@ static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
 
-    learn_folder_file(attempt->exercise, "exercise.cu", original_path);
+    learn_folder_path(attempt->exercise, "exercise.cu", original_path);
     if (!learner_file_read(attempt->path, &attempt->text, error))
         return false;
 
-    const struct text original = text_of(original_path, attempt->original);
-    const struct text learners = text_of(attempt->path, attempt->text);
+    const struct named_text original = text_of(original_path, attempt->original);
+    const struct named_text learners = text_of(attempt->path, attempt->text);
 
     return regions_same_outside(&original, &learners, error);
 }
@@ -59,14 +59,14 @@ static int refuse_file(const struct learn *learn, const struct attempt *attempt,
 
     error_set(&error, "%s ('%s reset %s' brings the original back, and keeps what is there)", why->text, learn->command,
               attempt->exercise->name);
-    return learn_refuse(&error);
+    return learn_print_error(&error);
 }
 
 static bool run_built(struct attempt *attempt, struct error *error)
 {
-    struct graded_program program = {.program = attempt->built.program, .seed = attempt->seed};
+    struct graded_program program = {.path = attempt->built.program, .seed = attempt->seed};
 
-    if (attempt->grading->gpu)
+    if (attempt->grading->on_gpu)
         program.limits = (struct verdict_limits){.seconds = 60, .memory_bytes = SIZE_MAX};
     attempt->compiled = verdict_run(&program, &attempt->verdict, error);
     return attempt->compiled;
@@ -76,9 +76,10 @@ static bool run_built(struct attempt *attempt, struct error *error)
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .events = 1 << 20};
+        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1 << 20};
     char seed[24];
-    const char *const command[] = {attempt->built.program, "--seed", seed, "--trace", attempt->grading->trace, NULL};
+    const char *const command[] = {attempt->built.program,       "--seed", seed, "--trace",
+                                   attempt->grading->trace_path, NULL};
     struct child_end end;
     bool good;
 
@@ -87,11 +88,11 @@ static bool run_traced(struct attempt *attempt, struct error *error)
         return false;
     if (end.output.size)
         end.output.text[strcspn(end.output.text, "\n")] = '\0';
-    good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
+    good = (end.outcome == CHILD_EXITED && end.exit_code == 0) ||
            error_set(error, "%s: there are no steps to show: %s", attempt->exercise->name,
-                     end.how == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s: an endless loop?"
-                     : end.output.size              ? end.output.text
-                                                    : "the program crashed ('run' says why)");
+                     end.outcome == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s: an endless loop?"
+                     : end.output.size                  ? end.output.text
+                                                        : "the program crashed ('run' says why)");
     child_end_free(&end);
     return good;
 }
@@ -99,27 +100,27 @@ static bool run_traced(struct attempt *attempt, struct error *error)
 /** Builds and runs the answer. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
-    const enum learn_result impossible = attempt->grading->gpu ? LEARN_NO_DEVICE : LEARN_BAD;
+    const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_BAD;
     const struct answer answer = {
         .exercise = attempt->exercise->name,
         .text = text_of(attempt->path, attempt->text),
-        .gpu = attempt->grading->gpu,
+        .for_gpu = attempt->grading->on_gpu,
     };
     const double began = seconds_now();
     const enum build_result result = build_answer(&answer, &attempt->built, error);
 
-    if (result == BUILD_IMPOSSIBLE)
+    if (result == BUILD_NOT_POSSIBLE)
         return impossible;
-    if (result == BUILD_REFUSED || interrupt_seen())
+    if (result == BUILD_NOT_COMPILED || interrupt_signal())
         return LEARN_NOT_PASSED;
-    if (attempt->grading->trace)
+    if (attempt->grading->trace_path)
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
     if (!run_built(attempt, error))
         return LEARN_BAD;
     attempt->seconds = seconds_now() - began;
     if (attempt->verdict.no_device) {
         error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
-                  attempt->grading->gpu ? "; without --gpu it runs on the simulator" : "");
+                  attempt->grading->on_gpu ? "; without --gpu it runs on the simulator" : "");
         return LEARN_NO_DEVICE;
     }
     return attempt->verdict.passed ? LEARN_PASSED : LEARN_NOT_PASSED;
@@ -130,55 +131,57 @@ static void note(struct learn *learn, const struct attempt *attempt)
     struct progress_entry *const entry = progress_find(&learn->progress, attempt->exercise->name);
     const bool passed = attempt->compiled && attempt->verdict.passed;
 
-    if (!entry || attempt->grading->gpu)
+    if (!entry || attempt->grading->on_gpu)
         return;
-    entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
+    entry->last_result = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
     if (passed && !entry->passed)
-        learn_set_at(learn, attempt->exercise); /* so that `next` continues after this exercise */
+        learn_set_current(learn, attempt->exercise); /* so that `next` continues after this exercise */
     entry->passed |= passed;
 }
 
 static void show(const struct learn *learn, const struct attempt *attempt)
 {
-    const struct graded graded = {
+    const struct grading_result graded = {
         .exercise = attempt->exercise,
         .seed = attempt->seed,
-        .gpu = attempt->grading->gpu,
+        .on_gpu = attempt->grading->on_gpu,
         .show_output = attempt->grading->show_output,
-        .watching = attempt->grading->watching,
+        .is_watching = attempt->grading->is_watching,
         .messages = attempt->built.messages,
         .verdict = attempt->compiled ? &attempt->verdict : NULL,
         .seconds = attempt->seconds,
     };
 
-    show_graded(learn, &graded);
-    fflush(learn->out.stream);
+    show_grading_result(learn, &graded);
+    fflush(learn->terminal.stream);
 }
 
-/** Grades a file that has been read, and shows the result. Finally calls learn_end() or learn_drop(). */
+/**
+ * Grades a file that has been read, and shows the result. Finally calls learn_write_record() or learn_unlock_record().
+ */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0}, unsaved = {0};
     int code = build_and_run(attempt, &error);
 
-    if (interrupt_seen()) {
-        learn_drop(learn);
+    if (interrupt_signal()) {
+        learn_unlock_record(learn);
         return LEARN_BAD;
     }
     if (code != LEARN_PASSED && code != LEARN_NOT_PASSED) {
-        learn_drop(learn);
-        return learn_refuse(&error), code;
+        learn_unlock_record(learn);
+        return learn_print_error(&error), code;
     }
-    if (attempt->grading->trace && code == LEARN_DONE)
-        return learn_end(learn, &error) ? LEARN_DONE : learn_refuse(&error);
+    if (attempt->grading->trace_path && code == LEARN_DONE)
+        return learn_write_record(learn, &error) ? LEARN_DONE : learn_print_error(&error);
     note(learn, attempt);
-    if (!learn_end(learn, &unsaved))
-        learn_refuse(&unsaved);
+    if (!learn_write_record(learn, &unsaved))
+        learn_print_error(&unsaved);
     show(learn, attempt);
     return attempt->compiled ? code : LEARN_BAD;
 }
 
-/** Reads the learner's copy and grades it. Finally calls learn_end() or learn_drop(). */
+/** Reads the learner's copy and grades it. Finally calls learn_write_record() or learn_unlock_record(). */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0};
@@ -187,8 +190,8 @@ static int grade_copy(struct learn *learn, struct attempt *attempt)
     if (read_learners(attempt, &error))
         return grade_read(learn, attempt);
     code = refuse_file(learn, attempt, &error);
-    if (!learn_end(learn, &error))
-        learn_refuse(&error);
+    if (!learn_write_record(learn, &error))
+        learn_print_error(&error);
     return code;
 }
 
@@ -201,25 +204,25 @@ static void free_attempt(struct attempt *attempt)
     free(attempt->text);
 }
 
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading)
+int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading)
 {
     struct attempt attempt = {.exercise = exercise, .grading = grading};
     struct error error = {0};
     char path[LEARN_PATH_SIZE];
     int code;
 
-    learn_folder_file(exercise, "exercise.cu", path);
-    if (!learner_file_read(path, &attempt.original, &error) || !learn_begin(learn, &error)) {
+    learn_folder_path(exercise, "exercise.cu", path);
+    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_record(learn, &error)) {
         free(attempt.original);
-        return learn_refuse(&error);
+        return learn_print_error(&error);
     }
-    learn_file(exercise, attempt.path);
+    learn_exercise_path(exercise, attempt.path);
     attempt.seed = grading->has_seed ? grading->seed : verdict_fresh_seed();
     if (learn_begin_exercise(learn, exercise, &error)) {
         code = grade_copy(learn, &attempt);
     } else {
-        learn_drop(learn);
-        code = learn_refuse(&error);
+        learn_unlock_record(learn);
+        code = learn_print_error(&error);
     }
     free_attempt(&attempt);
     return code;

@@ -64,18 +64,18 @@ static bool cut_steps(struct hints *hints)
         next = next_line(line);
         if (strncmp(line, "## ", 3) != 0)
             continue;
-        if (hints->count == MAX_HINTS || !is_heading(line, hints->count + 1))
+        if (hints->num_hints == MAX_HINTS || !is_heading(line, hints->num_hints + 1))
             return false;
         *line = '\0'; /* ends the previous hint */
-        hints->steps[hints->count++] = next;
+        hints->hint[hints->num_hints++] = next;
     }
-    for (int i = 0; i < hints->count; i++) {
-        hints->steps[i] = without_blanks(hints->steps[i]);
-        if (!hints->steps[i][0])
+    for (int i = 0; i < hints->num_hints; i++) {
+        hints->hint[i] = without_blanks(hints->hint[i]);
+        if (!hints->hint[i][0])
             return false;
-        join_paragraphs(hints->steps[i]);
+        join_paragraphs(hints->hint[i]);
     }
-    return hints->count > 0;
+    return hints->num_hints > 0;
 }
 
 bool hints_read(const char *path, struct hints *hints, struct error *error)

@@ -9,9 +9,9 @@
 enum { MAX_HINTS = 9 };
 
 struct hints {
-    char *text;             /**< the text that `steps` points into */
-    char *steps[MAX_HINTS]; /**< without leading or trailing blank lines; each paragraph is one line */
-    int count;              /**< at least 1 */
+    char *text;            /**< the text that `hint` points into */
+    char *hint[MAX_HINTS]; /**< without leading or trailing blank lines; each paragraph is one line */
+    int num_hints;         /**< at least 1 */
 };
 
 /**

@@ -35,7 +35,7 @@ bool interrupt_open(struct error *error)
     return true;
 }
 
-int interrupt_seen(void)
+int interrupt_signal(void)
 {
     return seen;
 }
@@ -45,7 +45,7 @@ int interrupt_descriptor(void)
     return ends[0];
 }
 
-void interrupt_obey(void)
+void interrupt_terminate(void)
 {
     if (!seen)
         return;

@@ -11,12 +11,12 @@
 bool interrupt_open(struct error *error);
 
 /** Returns the last signal's number, or 0 if there was none. */
-int interrupt_seen(void);
+int interrupt_signal(void);
 
 /** Returns a descriptor that becomes readable when a signal arrives. */
 int interrupt_descriptor(void);
 
 /** Terminates the process as the last signal would have done. Returns only if there was no signal. */
-void interrupt_obey(void);
+void interrupt_terminate(void);
 
 #endif

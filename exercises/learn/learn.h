@@ -18,47 +18,48 @@ enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appende
 
 struct learn {
     const char *command; /**< this program's argv[0] */
-    struct course course;
-    struct terminal out;
+    struct course_paths course;
+    struct terminal terminal;
     struct progress progress;
-    int lock; /**< -1 unless this process holds the record's lock */
+    int lock_descriptor; /**< -1 unless this process holds the record's lock */
 };
 
 /** Writes the path exercises/mine/NAME.cu, relative to the root. */
-void learn_file(const struct exercise *exercise, char path[LEARN_PATH_SIZE]);
+void learn_exercise_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE]);
 
 /** Writes the path of a file in the exercise's folder, relative to the root. */
-void learn_folder_file(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE]);
+void learn_folder_path(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE]);
 
 /** Prints "learn: REASON" on standard error; returns LEARN_BAD. */
-int learn_refuse(const struct error *error);
+int learn_print_error(const struct error *error);
 
 /** Reads the record without locking it. Returns false with a one-line error on failure. */
-bool learn_look(struct learn *learn, struct error *error);
+bool learn_read_record(struct learn *learn, struct error *error);
 
 /**
  * Makes exercises/mine if necessary, waits for the record's lock, which another `learn` may hold, and reads the record,
  * which the caller may then change. Returns false with a one-line error on failure, or if Ctrl-C ended the wait.
  */
-bool learn_begin(struct learn *learn, struct error *error);
+bool learn_lock_record(struct learn *learn, struct error *error);
 
 /** Writes the record and releases its lock. Returns false with a one-line error if it cannot write the record. */
-bool learn_end(struct learn *learn, struct error *error);
+bool learn_write_record(struct learn *learn, struct error *error);
 
 /** Releases the record's lock without writing the record. */
-void learn_drop(struct learn *learn);
+void learn_unlock_record(struct learn *learn);
 
 /**
  * Makes the learner's copy and its entry in the record if the exercise has not been begun. Returns false with a
- * one-line error on failure or if the learner has deleted the copy. Must be called between learn_begin() and
- * learn_end().
+ * one-line error on failure or if the learner has deleted the copy. Must be called between learn_lock_record() and
+ * learn_write_record().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
 /**
- * Records the exercise that `next` chose or that was passed last. Must be called between learn_begin() and learn_end().
+ * Records the exercise that `next` chose or that was passed last. Must be called between learn_lock_record() and
+ * learn_write_record().
  */
-void learn_set_at(struct learn *learn, const struct exercise *exercise);
+void learn_set_current(struct learn *learn, const struct exercise *exercise);
 
 /**
  * Returns the learner's current exercise: the first one, starting at the recorded one, that has not been passed.

@@ -15,17 +15,17 @@ static const char folder[] = "exercises/mine";
 static const char record[] = "exercises/mine/.progress";
 static const char lock_file[] = "exercises/mine/.lock";
 
-void learn_file(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
+void learn_exercise_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
 {
     snprintf(path, LEARN_PATH_SIZE, "%s/%s.cu", folder, exercise->name);
 }
 
-void learn_folder_file(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE])
+void learn_folder_path(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE])
 {
     snprintf(path, LEARN_PATH_SIZE, "exercises/%s/%s", exercise->name, name);
 }
 
-int learn_refuse(const struct error *error)
+int learn_print_error(const struct error *error)
 {
     fflush(stdout);
     fprintf(stderr, "learn: %s\n", error->text);
@@ -41,11 +41,11 @@ static bool read_record(struct learn *learn, bool set_aside, struct error *error
     if (!progress_read(record, set_aside, &learn->progress, &notice, error))
         return false;
     if (notice.text[0])
-        learn_refuse(&notice);
+        learn_print_error(&notice);
     return true;
 }
 
-bool learn_look(struct learn *learn, struct error *error)
+bool learn_read_record(struct learn *learn, struct error *error)
 {
     return read_record(learn, false, error);
 }
@@ -59,39 +59,39 @@ static bool take_lock(int lock, struct error *error)
         fflush(stdout);
         fprintf(stderr, "learn: another learn is at work here; waiting for it\n");
         while (flock(lock, LOCK_EX) != 0)
-            if (errno != EINTR || interrupt_seen())
+            if (errno != EINTR || interrupt_signal())
                 return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
         return true;
     }
     return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
 }
 
-bool learn_begin(struct learn *learn, struct error *error)
+bool learn_lock_record(struct learn *learn, struct error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
-    learn->lock = open(lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (learn->lock < 0)
+    learn->lock_descriptor = open(lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (learn->lock_descriptor < 0)
         return error_set(error, "%s: it cannot be written to: %s", folder, strerror(errno));
-    if (take_lock(learn->lock, error) && read_record(learn, true, error))
+    if (take_lock(learn->lock_descriptor, error) && read_record(learn, true, error))
         return true;
-    learn_drop(learn);
+    learn_unlock_record(learn);
     return false;
 }
 
-bool learn_end(struct learn *learn, struct error *error)
+bool learn_write_record(struct learn *learn, struct error *error)
 {
     const bool good = progress_write(record, &learn->progress, error);
 
-    learn_drop(learn);
+    learn_unlock_record(learn);
     return good;
 }
 
-void learn_drop(struct learn *learn)
+void learn_unlock_record(struct learn *learn)
 {
-    if (learn->lock >= 0)
-        close(learn->lock); /* releases the lock */
-    learn->lock = -1;
+    if (learn->lock_descriptor >= 0)
+        close(learn->lock_descriptor); /* releases the lock */
+    learn->lock_descriptor = -1;
 }
 
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error)
@@ -100,8 +100,8 @@ bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, 
     char path[LEARN_PATH_SIZE], original[LEARN_PATH_SIZE];
     struct stat status;
 
-    learn_file(exercise, path);
-    learn_folder_file(exercise, "exercise.cu", original);
+    learn_exercise_path(exercise, path);
+    learn_folder_path(exercise, "exercise.cu", original);
     if (lstat(path, &status) != 0) {
         if (errno != ENOENT)
             return error_set(error, "%s: %s", path, strerror(errno));
@@ -111,7 +111,7 @@ bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, 
         if (!learner_file_make(original, path, error))
             return false;
     }
-    return progress_begin(&learn->progress, exercise->name, error) != NULL;
+    return progress_find_or_add(&learn->progress, exercise->name, error) != NULL;
 }
 
 static bool is_passed(const struct learn *learn, const struct exercise *exercise)
@@ -138,14 +138,14 @@ const struct exercise *learn_next(const struct learn *learn, const struct exerci
 static const struct exercise *recorded_at(const struct learn *learn)
 {
     for (size_t i = 0; i < num_exercises; i++)
-        if (strcmp(exercise_list[i].name, learn->progress.at) == 0)
+        if (strcmp(exercise_list[i].name, learn->progress.current_name) == 0)
             return &exercise_list[i];
     return NULL;
 }
 
-void learn_set_at(struct learn *learn, const struct exercise *exercise)
+void learn_set_current(struct learn *learn, const struct exercise *exercise)
 {
-    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+    snprintf(learn->progress.current_name, sizeof learn->progress.current_name, "%s", exercise->name);
 }
 
 const struct exercise *learn_current(const struct learn *learn)

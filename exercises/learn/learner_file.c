@@ -136,11 +136,11 @@ static bool make_in_place(const char *path, const char *text)
 static bool make_by_link(const char *path, const char *text)
 {
     char *temporary;
-    const int file = atomic_file_temporary(path, &temporary);
+    const int file = atomic_file_create_temporary(path, &temporary);
     bool good = file >= 0 && write_and_close(file, text) && link(temporary, path) == 0;
     const int reason = errno;
 
-    atomic_file_temporary_remove(temporary);
+    atomic_file_remove_temporary(temporary);
     errno = reason;
     if (!good && (reason == EPERM || reason == ENOSYS || reason == EOPNOTSUPP))
         good = make_in_place(path, text);

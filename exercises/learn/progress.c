@@ -47,7 +47,7 @@ struct progress_entry *progress_find(const struct progress *progress, const char
     return NULL;
 }
 
-struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error)
+struct progress_entry *progress_find_or_add(struct progress *progress, const char *name, struct error *error)
 {
     struct progress_entry *const known = progress_find(progress, name);
     struct progress_entry *more;
@@ -78,21 +78,22 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     struct progress_entry *course;
     int used = 0;
 
-    if (sscanf(line, "%63s %15s %7s %7s %d%n", name, last, passed, refused, &entry.hints, &used) != 5 || line[used] ||
-        !is_name(name) || progress_find(progress, name))
+    if (sscanf(line, "%63s %15s %7s %7s %d%n", name, last, passed, refused, &entry.num_hints_shown, &used) != 5 ||
+        line[used] || !is_name(name) || progress_find(progress, name))
         return false;
 
     const int last_at = find_word(last_words, 3, last);
     const int passed_at = find_word(yes_words, 2, passed);
     const int refused_at = find_word(yes_words, 2, refused);
 
-    if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.hints < 0 || entry.hints > MAX_HINTS)
+    if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.num_hints_shown < 0 ||
+        entry.num_hints_shown > MAX_HINTS)
         return false;
-    entry.last = (enum progress_last)last_at;
+    entry.last_result = (enum progress_result)last_at;
     entry.passed = passed_at;
-    entry.refused = refused_at;
+    entry.solution_refused = refused_at;
     memcpy(entry.name, name, sizeof name);
-    course = progress_begin(progress, name, error);
+    course = progress_find_or_add(progress, name, error);
     if (course)
         *course = entry;
     return course;
@@ -113,7 +114,7 @@ static bool parse(char *text, struct progress *progress, struct error *error)
             want = WANT_ENTRY;
         } else if (want == WANT_AT && strncmp(line, "at ", 3) == 0 && is_name(line + 3) &&
                    strlen(line + 3) < PROGRESS_NAME_SIZE) {
-            memcpy(progress->at, line + 3, strlen(line + 3) + 1);
+            memcpy(progress->current_name, line + 3, strlen(line + 3) + 1);
             want = WANT_ENTRY;
         } else if (want == WANT_ENTRY && strcmp(line, "end") == 0) {
             want = WANT_NOTHING;
@@ -174,12 +175,12 @@ bool progress_write(const char *path, const struct progress *progress, struct er
     if (!atomic_file_open(&file, "", path, error))
         return false;
     fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
-    fprintf(file.stream, "progress 1\nat %s\n", progress->at[0] ? progress->at : "-");
+    fprintf(file.stream, "progress 1\nat %s\n", progress->current_name[0] ? progress->current_name : "-");
     for (size_t i = 0; i < progress->num_entries; i++) {
         const struct progress_entry *const entry = &progress->entries[i];
 
-        fprintf(file.stream, "%s %s %s %s %d\n", entry->name, last_words[entry->last], yes_words[entry->passed],
-                yes_words[entry->refused], entry->hints);
+        fprintf(file.stream, "%s %s %s %s %d\n", entry->name, last_words[entry->last_result], yes_words[entry->passed],
+                yes_words[entry->solution_refused], entry->num_hints_shown);
     }
     fprintf(file.stream, "end\n");
     return atomic_files_commit(&file, 1, error);

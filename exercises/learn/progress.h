@@ -10,21 +10,21 @@
 enum { PROGRESS_NAME_SIZE = 64 }; /* an exercise's name and its NUL */
 
 /** The result of the last grading of an exercise. */
-enum progress_last { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
+enum progress_result { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 
 /** The record of an exercise that the learner has begun by making a copy. */
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
-    enum progress_last last;
-    bool passed;  /**< passed at least once since the learner began it */
-    bool refused; /**< the solution was requested; before a pass, the first request is refused */
-    int hints;    /**< number of hints shown */
+    enum progress_result last_result;
+    bool passed;           /**< passed at least once since the learner began it */
+    bool solution_refused; /**< the solution was requested; before a pass, the first request is refused */
+    int num_hints_shown;   /**< number of hints shown */
 };
 
 struct progress {
     struct progress_entry *entries; /**< in no particular order; entries of removed exercises are kept */
     size_t num_entries;
-    char at[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
+    char current_name[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
 };
 
 /**
@@ -43,7 +43,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
 /** Returns the exercise's entry, adding it if necessary. On failure, returns NULL with a reason. */
-struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
+struct progress_entry *progress_find_or_add(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);
 

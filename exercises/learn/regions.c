@@ -18,7 +18,7 @@ static bool is_space(char c)
 }
 
 /** Returns the line at `begin`, which is inside the text. */
-static struct line line_at(const struct text *text, size_t begin, int number)
+static struct line line_at(const struct named_text *text, size_t begin, int number)
 {
     const char *const newline = memchr(text->text + begin, '\n', text->size - begin);
     const size_t next = newline ? (size_t)(newline - text->text) + 1 : text->size;
@@ -30,7 +30,7 @@ static struct line line_at(const struct text *text, size_t begin, int number)
 }
 
 /** Moves to the next line, or to the first if `line` is all zeros. Returns false after the last line. */
-static bool line_step(const struct text *text, struct line *line)
+static bool line_step(const struct named_text *text, struct line *line)
 {
     if (line->next >= text->size)
         return false;
@@ -39,7 +39,7 @@ static bool line_step(const struct text *text, struct line *line)
 }
 
 /** Finds the line's text without leading white space, for messages. Returns the text's length, at most 100. */
-static int line_shown(const struct text *text, const struct line *line, const char **begin)
+static int line_shown(const struct named_text *text, const struct line *line, const char **begin)
 {
     enum { MOST = 100 };
     size_t from = line->begin;
@@ -58,7 +58,8 @@ static bool is_name_character(char c)
 }
 
 /** Checks whether the line consists of `word` and a name; if so, copies the name. */
-static bool is_marker(const struct text *text, const struct line *line, const char *word, char name[REGION_NAME_SIZE])
+static bool is_marker(const struct named_text *text, const struct line *line, const char *word,
+                      char name[REGION_NAME_SIZE])
 {
     const size_t word_length = strlen(word);
     const char *begin;
@@ -76,7 +77,7 @@ static bool is_marker(const struct text *text, const struct line *line, const ch
 
 static const struct region *find_region(const struct regions *regions, const char *name)
 {
-    for (int i = 0; i < regions->count; i++)
+    for (int i = 0; i < regions->num_regions; i++)
         if (strcmp(regions->region[i].name, name) == 0)
             return &regions->region[i];
     return NULL;
@@ -84,7 +85,7 @@ static const struct region *find_region(const struct regions *regions, const cha
 
 /** A search for the regions in a text. */
 struct search {
-    const struct text *text;
+    const struct named_text *text;
     const struct regions *known; /**< the only names to search for; NULL for all names */
     struct regions *regions;
     struct region *open; /**< the region that is open at the current line, or NULL */
@@ -100,9 +101,9 @@ static bool begin_region(struct search *search, const struct line *line, const c
                          line->number, name, search->open->name, search->open->name);
     if (find_region(regions, name))
         return error_set(error, "%s:%d: a second // TODO %s; there may be one", path, line->number, name);
-    if (regions->count == MAX_REGIONS)
+    if (regions->num_regions == MAX_REGIONS)
         return error_set(error, "%s:%d: more than %d regions", path, line->number, MAX_REGIONS);
-    search->open = &regions->region[regions->count++];
+    search->open = &regions->region[regions->num_regions++];
     memcpy(search->open->name, name, REGION_NAME_SIZE);
     search->open->begin = line->next;
     search->open->first_line = line->number + 1;
@@ -124,7 +125,8 @@ static bool end_region(struct search *search, const struct line *line, const cha
 }
 
 /** Finds regions. With `known`, markers with other names are treated as ordinary text. */
-static bool find(const struct text *text, const struct regions *known, struct regions *regions, struct error *error)
+static bool find(const struct named_text *text, const struct regions *known, struct regions *regions,
+                 struct error *error)
 {
     struct search search = {.text = text, .known = known, .regions = regions};
     struct line line = {0};
@@ -147,16 +149,16 @@ static bool find(const struct text *text, const struct regions *known, struct re
     return true;
 }
 
-bool regions_find(const struct text *text, struct regions *regions, struct error *error)
+bool regions_find(const struct named_text *text, struct regions *regions, struct error *error)
 {
     return find(text, NULL, regions, error) &&
-           (regions->count > 0 || error_set(error, "%s: there is no region: no line // TODO NAME", text->path));
+           (regions->num_regions > 0 || error_set(error, "%s: there is no region: no line // TODO NAME", text->path));
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
 /** Checks that there are only comments and blank lines between the answers' regions. */
-static bool nothing_between(const struct text *answers, const struct regions *regions, struct error *error)
+static bool nothing_between(const struct named_text *answers, const struct regions *regions, struct error *error)
 {
     struct line line = {0};
     int next = 0;
@@ -165,7 +167,7 @@ static bool nothing_between(const struct text *answers, const struct regions *re
         const char *begin;
         const int length = line_shown(answers, &line, &begin);
 
-        if (next < regions->count && line.number >= regions->region[next].first_line) {
+        if (next < regions->num_regions && line.number >= regions->region[next].first_line) {
             next += line.number == regions->region[next].last_line;
             continue;
         }
@@ -177,12 +179,12 @@ static bool nothing_between(const struct text *answers, const struct regions *re
 }
 
 /** Finds the answers' regions and checks that the exercise has each of them. */
-static bool find_answers(const struct regions *asked, const struct text *answers, struct regions *regions,
+static bool find_answers(const struct regions *asked, const struct named_text *answers, struct regions *regions,
                          struct error *error)
 {
     if (!regions_find(answers, regions, error) || !nothing_between(answers, regions, error))
         return false;
-    for (int i = 0; i < regions->count; i++)
+    for (int i = 0; i < regions->num_regions; i++)
         if (!find_region(asked, regions->region[i].name))
             return error_set(error, "%s:%d: the exercise has no region %s", answers->path,
                              regions->region[i].first_line - 1, regions->region[i].name);
@@ -201,7 +203,7 @@ static void write_line_directive(FILE *stream, int line, const char *path)
 }
 
 /** Writes the characters [begin, end), and a line break if they do not end with one. */
-static void write_part(FILE *stream, const struct text *text, size_t begin, size_t end)
+static void write_part(FILE *stream, const struct named_text *text, size_t begin, size_t end)
 {
     fwrite(text->text + begin, 1, end - begin, stream);
     if (end > begin && text->text[end - 1] != '\n')
@@ -210,7 +212,7 @@ static void write_part(FILE *stream, const struct text *text, size_t begin, size
 
 /** A text and its regions. */
 struct source {
-    const struct text *text;
+    const struct named_text *text;
     struct regions regions;
 };
 
@@ -218,11 +220,11 @@ static void write_filled(FILE *stream, const struct source *exercise, const stru
 {
     size_t copied = 0;
 
-    for (int i = 0; i < exercise->regions.count; i++) {
+    for (int i = 0; i < exercise->regions.num_regions; i++) {
         const struct region *const hole = &exercise->regions.region[i];
         const struct region *const first = find_region(&sources[0].regions, hole->name);
         const struct region *const filling = first ? first : find_region(&sources[1].regions, hole->name);
-        const struct text *const from = (first ? &sources[0] : &sources[1])->text;
+        const struct named_text *const from = (first ? &sources[0] : &sources[1])->text;
 
         write_part(stream, exercise->text, copied, hole->begin);
         write_line_directive(stream, filling->first_line, from->path);
@@ -233,23 +235,23 @@ static void write_filled(FILE *stream, const struct source *exercise, const stru
     write_part(stream, exercise->text, copied, exercise->text->size);
 }
 
-bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
-                  struct error *error)
+bool regions_fill(const struct named_text *exercise, const struct named_text *answers,
+                  const struct named_text *fallback, char **filled, struct error *error)
 {
     struct source holes = {.text = exercise};
-    struct source sources[2] = {{.text = answers}, {.text = rest}};
+    struct source sources[2] = {{.text = answers}, {.text = fallback}};
     size_t size;
     FILE *stream;
 
     *filled = NULL;
     if (!regions_find(exercise, &holes.regions, error) ||
         !find_answers(&holes.regions, answers, &sources[0].regions, error) ||
-        (rest && !find_answers(&holes.regions, rest, &sources[1].regions, error)))
+        (fallback && !find_answers(&holes.regions, fallback, &sources[1].regions, error)))
         return false;
-    for (int i = 0; i < holes.regions.count; i++)
+    for (int i = 0; i < holes.regions.num_regions; i++)
         if (!find_region(&sources[0].regions, holes.regions.region[i].name) &&
             !find_region(&sources[1].regions, holes.regions.region[i].name))
-            return error_set(error, "%s: the region %s is missing", (rest ? rest : answers)->path,
+            return error_set(error, "%s: the region %s is missing", (fallback ? fallback : answers)->path,
                              holes.regions.region[i].name);
     stream = open_memstream(filled, &size);
     if (!stream)
@@ -265,13 +267,13 @@ bool regions_fill(const struct text *exercise, const struct text *answers, const
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
 /** Returns the part [begin, end) of a text. */
-static struct text part_of(const struct text *text, size_t begin, size_t end)
+static struct named_text part_of(const struct named_text *text, size_t begin, size_t end)
 {
-    return (struct text){.path = text->path, .text = text->text + begin, .size = end - begin};
+    return (struct named_text){.path = text->path, .text = text->text + begin, .size = end - begin};
 }
 
 /** Moves to the next line or, after the last one, to an empty line. Returns false if no line was left. */
-static bool step_or_empty(const struct text *text, struct line *line)
+static bool step_or_empty(const struct named_text *text, struct line *line)
 {
     if (line_step(text, line))
         return true;
@@ -280,7 +282,7 @@ static bool step_or_empty(const struct text *text, struct line *line)
     return false;
 }
 
-static bool equal_lines(const struct text *a, const struct line *line_a, const struct text *b,
+static bool equal_lines(const struct named_text *a, const struct line *line_a, const struct named_text *b,
                         const struct line *line_b)
 {
     const size_t length = line_a->end - line_a->begin;
@@ -290,7 +292,8 @@ static bool equal_lines(const struct text *a, const struct line *line_a, const s
 }
 
 /** Compares two texts line by line, ignoring trailing blanks. Additional lines at the end must be blank. */
-static bool same_lines(const struct text *exercise, const struct text *learner, int line_before, struct error *error)
+static bool same_lines(const struct named_text *exercise, const struct named_text *learner, int line_before,
+                       struct error *error)
 {
     struct line expected = {0}, found = {.number = line_before};
 
@@ -315,10 +318,10 @@ static bool same_lines(const struct text *exercise, const struct text *learner, 
 }
 
 /** Checks that both texts have the same regions in the same order. */
-static bool same_regions(const struct regions *expected, const struct text *learner, const struct regions *found,
+static bool same_regions(const struct regions *expected, const struct named_text *learner, const struct regions *found,
                          struct error *error)
 {
-    for (int i = 0; i < expected->count; i++) {
+    for (int i = 0; i < expected->num_regions; i++) {
         const char *const name = expected->region[i].name;
 
         if (!find_region(found, name))
@@ -331,7 +334,7 @@ static bool same_regions(const struct regions *expected, const struct text *lear
     return true;
 }
 
-bool regions_same_outside(const struct text *exercise, const struct text *learner, struct error *error)
+bool regions_same_outside(const struct named_text *exercise, const struct named_text *learner, struct error *error)
 {
     struct regions expected, found;
     size_t from = 0, at = 0;
@@ -340,10 +343,10 @@ bool regions_same_outside(const struct text *exercise, const struct text *learne
     if (!regions_find(exercise, &expected, error) || !find(learner, &expected, &found, error) ||
         !same_regions(&expected, learner, &found, error))
         return false;
-    for (int i = 0; i <= expected.count; i++) {
-        const bool last = i == expected.count;
-        const struct text original = part_of(exercise, from, last ? exercise->size : expected.region[i].begin);
-        const struct text part = part_of(learner, at, last ? learner->size : found.region[i].begin);
+    for (int i = 0; i <= expected.num_regions; i++) {
+        const bool last = i == expected.num_regions;
+        const struct named_text original = part_of(exercise, from, last ? exercise->size : expected.region[i].begin);
+        const struct named_text part = part_of(learner, at, last ? learner->size : found.region[i].begin);
 
         if (!same_lines(&original, &part, line_before, error))
             return false;
@@ -356,21 +359,21 @@ bool regions_same_outside(const struct text *exercise, const struct text *learne
     return true;
 }
 
-bool regions_untouched(const struct text *exercise, const struct text *learner)
+bool regions_unchanged(const struct named_text *exercise, const struct named_text *learner)
 {
     struct regions expected, found;
     struct error ignored;
 
     if (!regions_find(exercise, &expected, &ignored) || !find(learner, &expected, &found, &ignored))
         return false;
-    for (int i = 0; i < expected.count; i++) {
+    for (int i = 0; i < expected.num_regions; i++) {
         const struct region *const region = find_region(&found, expected.region[i].name);
-        const struct text original = part_of(exercise, expected.region[i].begin, expected.region[i].end);
+        const struct named_text original = part_of(exercise, expected.region[i].begin, expected.region[i].end);
 
         if (!region)
             return false;
 
-        const struct text part = part_of(learner, region->begin, region->end);
+        const struct named_text part = part_of(learner, region->begin, region->end);
 
         if (!same_lines(&original, &part, 0, &ignored))
             return false;

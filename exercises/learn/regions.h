@@ -16,7 +16,7 @@
 enum { MAX_REGIONS = 16, REGION_NAME_SIZE = 64 };
 
 /** A text, and its name in messages and for compilers. */
-struct text {
+struct named_text {
     const char *path; /**< owned by the caller; only shown, never opened */
     const char *text; /**< owned by the caller; `size` characters and a NUL */
     size_t size;
@@ -31,7 +31,7 @@ struct region {
 
 struct regions {
     struct region region[MAX_REGIONS];
-    int count;
+    int num_regions;
 };
 
 /**
@@ -39,24 +39,24 @@ struct regions {
  * Mistakes are a region that is not closed, is inside another region or has a name used before, an END without its
  * TODO, and a text without regions.
  */
-bool regions_find(const struct text *text, struct regions *regions, struct error *error);
+bool regions_find(const struct named_text *text, struct regions *regions, struct error *error);
 
 /**
  * Replaces the exercise's regions with the answers' regions. Answers contain only regions of the exercise and, between
- * them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `rest`; if `rest` is
- * NULL, the missing region is an error. With `#line` directives, compilers and the simulator name the file that a line
- * comes from. On success *filled is the NUL-terminated text, which the caller frees.
+ * them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `fallback`; if `fallback`
+ * is NULL, the missing region is an error. With `#line` directives, compilers and the simulator name the file that a
+ * line comes from. On success *filled is the NUL-terminated text, which the caller frees.
  */
-bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
-                  struct error *error);
+bool regions_fill(const struct named_text *exercise, const struct named_text *answers,
+                  const struct named_text *fallback, char **filled, struct error *error);
 
 /**
  * Compares the texts outside the regions, except for white space at the ends of lines and blank lines at the end.
  * Returns false with a one-line error that names the learner's first differing line and quotes the exercise's line.
  */
-bool regions_same_outside(const struct text *exercise, const struct text *learner, struct error *error);
+bool regions_same_outside(const struct named_text *exercise, const struct named_text *learner, struct error *error);
 
 /** Checks whether every region still has the exercise's text. Both texts must have the same regions. */
-bool regions_untouched(const struct text *exercise, const struct text *learner);
+bool regions_unchanged(const struct named_text *exercise, const struct named_text *learner);
 
 #endif

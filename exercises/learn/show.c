@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *l
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    terminal_labelled(&learn->out, label, STYLE_PLAIN, text);
+    terminal_print_labelled(&learn->terminal, label, STYLE_PLAIN, text);
 }
 
 /** Returns the number of the exercise's hints, or 0 if the file of hints cannot be read. */
@@ -33,10 +33,10 @@ static int count_hints(const struct exercise *exercise)
     struct hints hints;
     int count;
 
-    learn_folder_file(exercise, "hints.md", path);
+    learn_folder_path(exercise, "hints.md", path);
     if (!hints_read(path, &hints, &(struct error){0}))
         return 0;
-    count = hints.count;
+    count = hints.num_hints;
     hints_free(&hints);
     return count;
 }
@@ -63,8 +63,8 @@ void show_progress(const struct learn *learn)
 {
     const size_t passed = count_passed(learn);
 
-    terminal_bar(&learn->out, passed, num_exercises);
-    terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
+    terminal_print_bar(&learn->terminal, passed, num_exercises);
+    terminal_print(&learn->terminal, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
 }
 
 /** Checks whether the learner's copy is missing or unchanged. */
@@ -74,8 +74,8 @@ static bool is_untouched(const struct exercise *exercise)
     char *original = NULL, *text = NULL;
     bool untouched = true;
 
-    learn_folder_file(exercise, "exercise.cu", original_path);
-    learn_file(exercise, path);
+    learn_folder_path(exercise, "exercise.cu", original_path);
+    learn_exercise_path(exercise, path);
     if (learner_file_read(original_path, &original, &(struct error){0}) &&
         learner_file_read(path, &text, &(struct error){0}))
         untouched = strcmp(original, text) == 0;
@@ -85,18 +85,18 @@ static bool is_untouched(const struct exercise *exercise)
 }
 
 /** Returns the exercise's state in words, and stores the style in which to print it. */
-static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum style *style)
+static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum terminal_style *style)
 {
     const struct progress_entry entry = entry_of(learn, exercise);
 
     *style = entry.passed ? STYLE_GOOD : STYLE_PLAIN;
     if (entry.passed)
-        return entry.last == PROGRESS_FAILED ? "passed, failing now" : "passed";
+        return entry.last_result == PROGRESS_FAILED ? "passed, failing now" : "passed";
     if (is_untouched(exercise)) {
         *style = STYLE_FAINT;
         return "not begun";
     }
-    if (entry.last == PROGRESS_UNGRADED)
+    if (entry.last_result == PROGRESS_UNGRADED)
         return "begun";
     *style = STYLE_BAD;
     return "failing";
@@ -118,51 +118,51 @@ void show_list(const struct learn *learn)
     const struct exercise *const current = learn_current(learn);
     const int columns = name_columns();
 
-    terminal_print(&learn->out, STYLE_FAINT, "  %-*s  %-7s  %-3s  %-19s  %s\n", columns, "exercise", "kind", "",
+    terminal_print(&learn->terminal, STYLE_FAINT, "  %-*s  %-7s  %-3s  %-19s  %s\n", columns, "exercise", "kind", "",
                    "state", "hints seen");
     for (size_t i = 0; i < num_exercises; i++) {
         const struct exercise *const exercise = &exercise_list[i];
-        enum style style;
+        enum terminal_style style;
         const char *const state = state_of(learn, exercise, &style);
 
-        terminal_print(&learn->out, exercise == current ? STYLE_STRONG : STYLE_PLAIN, "%c %-*s",
+        terminal_print(&learn->terminal, exercise == current ? STYLE_STRONG : STYLE_PLAIN, "%c %-*s",
                        exercise == current ? '>' : ' ', columns, exercise->name);
-        terminal_print(&learn->out, STYLE_PLAIN, "  %-7s  %-3s  ", exercise_kind_word(exercise->kind),
+        terminal_print(&learn->terminal, STYLE_PLAIN, "  %-7s  %-3s  ", exercise_kind_word(exercise->kind),
                        exercise_stars(exercise));
-        terminal_print(&learn->out, style, "%-19s", state);
-        terminal_print(&learn->out, STYLE_PLAIN, "  %d of %d\n", entry_of(learn, exercise).hints,
+        terminal_print(&learn->terminal, style, "%-19s", state);
+        terminal_print(&learn->terminal, STYLE_PLAIN, "  %d of %d\n", entry_of(learn, exercise).num_hints_shown,
                        count_hints(exercise));
     }
-    fputc('\n', learn->out.stream);
+    fputc('\n', learn->terminal.stream);
     show_progress(learn);
     if (current)
-        terminal_print(&learn->out, STYLE_PLAIN, "> is where you are; '%s' goes on there.\n", learn->command);
+        terminal_print(&learn->terminal, STYLE_PLAIN, "> is where you are; '%s' goes on there.\n", learn->command);
 }
 
 /* --- an exercise -------------------------------------------------------------------------------------------------- */
 
 void show_exercise(const struct learn *learn, const struct exercise *exercise)
 {
-    const char *const prefix = learn->course.prefix;
+    const char *const prefix = learn->course.root_prefix;
     char path[LEARN_PATH_SIZE];
 
-    terminal_print(&learn->out, STYLE_STRONG, "%s", exercise->name);
-    terminal_print(&learn->out, STYLE_PLAIN, "  (%s %s)\n", exercise_kind_word(exercise->kind),
+    terminal_print(&learn->terminal, STYLE_STRONG, "%s", exercise->name);
+    terminal_print(&learn->terminal, STYLE_PLAIN, "  (%s %s)\n", exercise_kind_word(exercise->kind),
                    exercise_stars(exercise));
-    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, exercise->title);
-    learn_folder_file(exercise, "README.md", path);
+    terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 2, exercise->title);
+    learn_folder_path(exercise, "README.md", path);
     labelled(learn, "task", "%s%s", prefix, path);
-    learn_file(exercise, path);
+    learn_exercise_path(exercise, path);
     labelled(learn, "edit", "%s%s", prefix, path);
 }
 
 void show_next(const struct learn *learn, const struct exercise *next)
 {
     if (!next) {
-        terminal_print(&learn->out, STYLE_GOOD, "Every exercise is passed.\n");
+        terminal_print(&learn->terminal, STYLE_GOOD, "Every exercise is passed.\n");
         return;
     }
-    terminal_print(&learn->out, STYLE_PLAIN, "Next: ");
+    terminal_print(&learn->terminal, STYLE_PLAIN, "Next: ");
     show_exercise(learn, next);
 }
 
@@ -190,17 +190,17 @@ static const char *show_comment(const struct learn *learn, const char *line)
         for (text += strspn(text, " "); text < end; text += strspn(text, " ")) {
             const int length = (int)strcspn(text, " \n");
 
-            if (column > 0 && column + 1 + length > learn->out.width) {
-                fputc('\n', learn->out.stream);
+            if (column > 0 && column + 1 + length > learn->terminal.width) {
+                fputc('\n', learn->terminal.stream);
                 column = 0;
             }
-            column += column > 0 ? fprintf(learn->out.stream, " %.*s", length, text)
-                                 : fprintf(learn->out.stream, "%*s// %.*s", indent, "", length, text);
+            column += column > 0 ? fprintf(learn->terminal.stream, " %.*s", length, text)
+                                 : fprintf(learn->terminal.stream, "%*s// %.*s", indent, "", length, text);
             text += length;
         }
         line = end + (*end == '\n');
     }
-    fputc('\n', learn->out.stream);
+    fputc('\n', learn->terminal.stream);
     return line;
 }
 
@@ -217,7 +217,7 @@ void show_solution(const struct learn *learn, const char *text)
         }
         if (strncmp(line, "// TODO ", 8) == 0)
             indent = (int)strspn(line + length, "\n ") - 1;
-        fprintf(learn->out.stream, "%*s%.*s\n", strncmp(line, "// ", 3) == 0 ? indent : 0, "", (int)length, line);
+        fprintf(learn->terminal.stream, "%*s%.*s\n", strncmp(line, "// ", 3) == 0 ? indent : 0, "", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -238,13 +238,14 @@ static size_t first_lines(const char *text, size_t size)
 }
 
 /** Shows a line of a compiler's message, with a path that leads from the learner's directory to the file. */
-static void show_message(const struct learn *learn, enum style style, int indent, const char *message, size_t size)
+static void show_message(const struct learn *learn, enum terminal_style style, int indent, const char *message,
+                         size_t size)
 {
     const bool in_repository = strncmp(message, "exercises/", strlen("exercises/")) == 0;
     char line[LINE_SIZE];
 
-    snprintf(line, sizeof line, "%s%.*s", in_repository ? learn->course.prefix : "", (int)size, message);
-    terminal_wrap(&learn->out, style, indent, indent + 4, line);
+    snprintf(line, sizeof line, "%s%.*s", in_repository ? learn->course.root_prefix : "", (int)size, message);
+    terminal_print_wrapped(&learn->terminal, style, indent, indent + 4, line);
 }
 
 /**
@@ -278,14 +279,14 @@ static void show_code(const struct learn *learn, int indent, const char *line, s
             end++;
         while (end < size && ((unsigned char)line[end] & 0xc0) == 0x80); /* the rest of a UTF-8 character */
     snprintf(shown, sizeof shown, "%.*s%.*s\n", (int)begin, line, (int)(size - end), line + end);
-    terminal_code(&learn->out, indent, shown, strlen(shown));
+    terminal_print_code(&learn->terminal, indent, shown, strlen(shown));
 }
 
 /** Shows the first few lines after a diagnostic's first one: code, carets and notes. */
 static void show_rest(const struct learn *learn, int indent, const struct diagnostic *diagnostic)
 {
     const char *const end = diagnostic->rest + first_lines(diagnostic->rest, diagnostic->rest_size);
-    const size_t width = (size_t)(learn->out.width - indent);
+    const size_t width = (size_t)(learn->terminal.width - indent);
     size_t hidden = hidden_columns(diagnostic->rest, end, width);
 
     for (const char *line = diagnostic->rest; line < end; line += strcspn(line, "\n") + 1) {
@@ -304,27 +305,28 @@ static void show_rest(const struct learn *learn, int indent, const struct diagno
 static void show_diagnostics(const struct learn *learn, int indent, const struct diagnostics *found, size_t most,
                              const char *word)
 {
-    for (size_t i = 0; i < found->count && i < most; i++) {
-        show_message(learn, STYLE_STRONG, indent, found->first[i].line, found->first[i].line_size);
-        show_rest(learn, indent, &found->first[i]);
+    for (size_t i = 0; i < found->num_found && i < most; i++) {
+        show_message(learn, STYLE_STRONG, indent, found->shown[i].line, found->shown[i].line_size);
+        show_rest(learn, indent, &found->shown[i]);
     }
-    if (found->count > most)
-        terminal_print(&learn->out, STYLE_PLAIN, "%zu more %s%s\n", found->count - most, word,
-                       found->count - most == 1 ? "" : "s");
+    if (found->num_found > most)
+        terminal_print(&learn->terminal, STYLE_PLAIN, "%zu more %s%s\n", found->num_found - most, word,
+                       found->num_found - most == 1 ? "" : "s");
 }
 
-static void show_not_compiled(const struct learn *learn, const struct graded *graded)
+static void show_not_compiled(const struct learn *learn, const struct grading_result *graded)
 {
     struct diagnostics errors;
 
     diagnostics_find(graded->messages, true, &errors);
-    terminal_print(&learn->out, STYLE_BAD, "NOT COMPILED");
-    if (errors.count > 0) {
-        terminal_print(&learn->out, STYLE_PLAIN, ": %zu error%s\n", errors.count, errors.count == 1 ? "" : "s");
+    terminal_print(&learn->terminal, STYLE_BAD, "NOT COMPILED");
+    if (errors.num_found > 0) {
+        terminal_print(&learn->terminal, STYLE_PLAIN, ": %zu error%s\n", errors.num_found,
+                       errors.num_found == 1 ? "" : "s");
         show_diagnostics(learn, 0, &errors, MAX_DIAGNOSTICS, "error");
         return;
     }
-    fputc('\n', learn->out.stream);
+    fputc('\n', learn->terminal.stream);
     show_message(learn, STYLE_STRONG, 0, graded->messages, first_lines(graded->messages, strlen(graded->messages)));
 }
 
@@ -348,7 +350,7 @@ static void shorten_paths(const struct learn *learn, const char *text, char *sho
 
     for (const char *found; used < size && (found = strstr(text, root)); text = found + length + (found[length] == '/'))
         used += (size_t)snprintf(shorter + used, size - used, "%.*s%s", (int)(found - text), text,
-                                 found[length] == '/' ? learn->course.prefix : root);
+                                 found[length] == '/' ? learn->course.root_prefix : root);
     if (used < size)
         snprintf(shorter + used, size - used, "%s", text);
 }
@@ -359,21 +361,21 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
     char reason[LINE_SIZE];
     const char *advice;
 
-    terminal_print(&learn->out, STYLE_BAD, "NOT PASSED");
-    if (verdict->at_case[0])
-        terminal_print(&learn->out, STYLE_STRONG, " at %s", verdict->at_case);
-    if (verdict->planned > 0)
-        terminal_print(&learn->out, STYLE_PLAIN, "  (%d of %d cases pass)", count_case_passed(verdict),
-                       verdict->planned);
-    fputc('\n', learn->out.stream);
+    terminal_print(&learn->terminal, STYLE_BAD, "NOT PASSED");
+    if (verdict->reason_case[0])
+        terminal_print(&learn->terminal, STYLE_STRONG, " at %s", verdict->reason_case);
+    if (verdict->num_planned > 0)
+        terminal_print(&learn->terminal, STYLE_PLAIN, "  (%d of %d cases pass)", count_case_passed(verdict),
+                       verdict->num_planned);
+    fputc('\n', learn->terminal.stream);
     shorten_paths(learn, verdict->reason, reason, sizeof reason);
     advice = error_advice(reason);
     if (*advice) {
         reason[advice - reason] = '\0';
-        advice += strlen(ERROR_TRY);
+        advice += strlen(ERROR_ADVICE_PREFIX);
     }
-    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, reason);
-    fputc('\n', learn->out.stream);
+    terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 4, reason);
+    fputc('\n', learn->terminal.stream);
     if (*advice)
         labelled(learn, "try", "%s", advice);
 }
@@ -387,7 +389,7 @@ static void show_others(const struct learn *learn, const struct verdict *verdict
     for (int i = 0; i < verdict->num_cases; i++) {
         const struct verdict_case *const other = &verdict->cases[i];
 
-        if (other->result == CASE_PASSED || strcmp(other->name, verdict->at_case) == 0)
+        if (other->result == CASE_PASSED || strcmp(other->name, verdict->reason_case) == 0)
             continue;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
     }
@@ -428,19 +430,19 @@ static void show_measures(const struct learn *learn, const struct verdict *verdi
 }
 
 /** Shows the compiler's first warning, which often names the mistake in code that compiles. */
-static void show_warnings(const struct learn *learn, const struct graded *graded)
+static void show_warnings(const struct learn *learn, const struct grading_result *graded)
 {
     struct diagnostics warnings;
 
     diagnostics_find(graded->messages, false, &warnings);
-    if (warnings.count == 0)
+    if (warnings.num_found == 0)
         return;
-    terminal_print(&learn->out, STYLE_NOTE, "  The compiler warns:\n");
+    terminal_print(&learn->terminal, STYLE_NOTE, "  The compiler warns:\n");
     show_diagnostics(learn, 4, &warnings, 1, "warning");
 }
 
 /** Shows the program's output, or names the option that shows it. */
-static void show_output(const struct learn *learn, const struct graded *graded)
+static void show_output(const struct learn *learn, const struct grading_result *graded)
 {
     const char *const output = graded->verdict ? graded->verdict->output : NULL;
 
@@ -450,52 +452,52 @@ static void show_output(const struct learn *learn, const struct graded *graded)
         labelled(learn, "printed", "%zu bytes; add --output to see them", strlen(output));
         return;
     }
-    terminal_print(&learn->out, STYLE_NOTE, "  The program printed:\n");
-    terminal_code(&learn->out, 4, output, strlen(output));
+    terminal_print(&learn->terminal, STYLE_NOTE, "  The program printed:\n");
+    terminal_print_code(&learn->terminal, 4, output, strlen(output));
 }
 
 /** Shows the command that repeats the run, and where to find help. */
-static void show_help(const struct learn *learn, const struct graded *graded)
+static void show_help(const struct learn *learn, const struct grading_result *graded)
 {
     const struct exercise *const exercise = graded->exercise;
     const int count = count_hints(exercise);
-    const int seen = entry_of(learn, exercise).hints;
+    const int seen = entry_of(learn, exercise).num_hints_shown;
     char path[LEARN_PATH_SIZE];
 
     if (graded->verdict)
         labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->command, exercise->name, graded->seed,
-                 graded->gpu ? " --gpu" : "");
-    learn_folder_file(exercise, "README.md", path);
-    labelled(learn, "task", "%s%s", learn->course.prefix, path);
+                 graded->on_gpu ? " --gpu" : "");
+    learn_folder_path(exercise, "README.md", path);
+    labelled(learn, "task", "%s%s", learn->course.root_prefix, path);
     if (seen < count)
         labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->command, exercise->name, seen, count);
     else
         labelled(learn, "stuck", "%s solution %s", learn->command, exercise->name);
 }
 
-static void show_passed(const struct learn *learn, const struct graded *graded)
+static void show_passed(const struct learn *learn, const struct grading_result *graded)
 {
-    terminal_print(&learn->out, STYLE_GOOD, "PASSED");
-    terminal_print(&learn->out, STYLE_PLAIN, "  all %d cases%s\n", graded->verdict->planned,
-                   graded->gpu ? ", on the GPU" : "");
+    terminal_print(&learn->terminal, STYLE_GOOD, "PASSED");
+    terminal_print(&learn->terminal, STYLE_PLAIN, "  all %d cases%s\n", graded->verdict->num_planned,
+                   graded->on_gpu ? ", on the GPU" : "");
     show_measures(learn, graded->verdict);
     show_output(learn, graded);
     labelled(learn, "compare", "%s solution %s", learn->command, graded->exercise->name);
-    if (!graded->watching && learn_current(learn))
+    if (!graded->is_watching && learn_current(learn))
         labelled(learn, "next", "%s next  (%s)", learn->command, learn_current(learn)->name);
-    if (graded->gpu)
+    if (graded->on_gpu)
         labelled(learn, "note", "a GPU counts nothing, so this is not recorded; run it without --gpu too");
 }
 
-void show_graded(const struct learn *learn, const struct graded *graded)
+void show_grading_result(const struct learn *learn, const struct grading_result *graded)
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_file(graded->exercise, path);
-    terminal_print(&learn->out, STYLE_NOTE, "%s%s", learn->course.prefix, path);
+    learn_exercise_path(graded->exercise, path);
+    terminal_print(&learn->terminal, STYLE_NOTE, "%s%s", learn->course.root_prefix, path);
     if (graded->verdict)
-        terminal_print(&learn->out, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);
-    fputc('\n', learn->out.stream);
+        terminal_print(&learn->terminal, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);
+    fputc('\n', learn->terminal.stream);
     if (graded->verdict && graded->verdict->passed) {
         show_passed(learn, graded);
         return;
@@ -507,7 +509,7 @@ void show_graded(const struct learn *learn, const struct graded *graded)
         show_warnings(learn, graded);
     } else {
         show_not_compiled(learn, graded);
-        fputc('\n', learn->out.stream);
+        fputc('\n', learn->terminal.stream);
     }
     show_help(learn, graded);
 }

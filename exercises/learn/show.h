@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /** The result of grading a file. */
-struct graded {
+struct grading_result {
     const struct exercise *exercise;
     uint64_t seed;
-    bool gpu;
+    bool on_gpu;
     bool show_output;              /**< the learner requested the program's output */
-    bool watching;                 /**< the caller shows the next exercise */
+    bool is_watching;              /**< the caller shows the next exercise */
     const char *messages;          /**< the compiler's messages */
     const struct verdict *verdict; /**< NULL if the file did not compile */
     double seconds;                /**< time for building and running */
@@ -26,7 +26,7 @@ void show_progress(const struct learn *learn);
 void show_exercise(const struct learn *learn, const struct exercise *exercise);
 
 /** Shows the result of a grading, the first failure, and the commands to use next. */
-void show_graded(const struct learn *learn, const struct graded *graded);
+void show_grading_result(const struct learn *learn, const struct grading_result *graded);
 
 /** Shows a solution's text, with its comments filled to the terminal's width. */
 void show_solution(const struct learn *learn, const char *text);

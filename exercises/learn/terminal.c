@@ -58,19 +58,19 @@ void terminal_end_keys(void)
     has_keys = false;
 }
 
-static void begin_style(const struct terminal *terminal, enum style style)
+static void begin_style(const struct terminal *terminal, enum terminal_style style)
 {
     if (terminal->colour)
         fputs(style_codes[style], terminal->stream);
 }
 
-static void end_style(const struct terminal *terminal, enum style style)
+static void end_style(const struct terminal *terminal, enum terminal_style style)
 {
     if (terminal->colour && style != STYLE_PLAIN)
         fputs("\033[0m", terminal->stream);
 }
 
-void terminal_print(const struct terminal *terminal, enum style style, const char *format, ...)
+void terminal_print(const struct terminal *terminal, enum terminal_style style, const char *format, ...)
 {
     va_list arguments;
 
@@ -136,7 +136,8 @@ static void start_line(const struct terminal *terminal, int indent, int *column)
 /**
  * Prints words starting at `column`, and indents all lines after the first by `rest` columns. Ends with a line break.
  */
-static void wrap_from(const struct terminal *terminal, enum style style, int column, int rest, const char *text)
+static void wrap_from(const struct terminal *terminal, enum terminal_style style, int column, int rest,
+                      const char *text)
 {
     int blanks = 0; /* number of blanks before the next word */
 
@@ -170,21 +171,23 @@ static void wrap_from(const struct terminal *terminal, enum style style, int col
     fputc('\n', terminal->stream);
 }
 
-void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text)
+void terminal_print_wrapped(const struct terminal *terminal, enum terminal_style style, int first_indent,
+                            int rest_indent, const char *text)
 {
-    fprintf(terminal->stream, "%*s", first, "");
-    wrap_from(terminal, style, first, rest, text);
+    fprintf(terminal->stream, "%*s", first_indent, "");
+    wrap_from(terminal, style, first_indent, rest_indent, text);
 }
 
-void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text)
+void terminal_print_labelled(const struct terminal *terminal, const char *label, enum terminal_style text_style,
+                             const char *text)
 {
     terminal_print(terminal, STYLE_STRONG, "  %-*s", LABEL_COLUMNS - 2, label);
-    wrap_from(terminal, style, LABEL_COLUMNS, LABEL_COLUMNS, text);
+    wrap_from(terminal, text_style, LABEL_COLUMNS, LABEL_COLUMNS, text);
 }
 
-void terminal_code(const struct terminal *terminal, int indent, const char *text, size_t length)
+void terminal_print_code(const struct terminal *terminal, int indent, const char *text, size_t num_bytes)
 {
-    const char *const end = text + length;
+    const char *const end = text + num_bytes;
     int column = 0;
 
     while (text < end) {
@@ -206,18 +209,18 @@ void terminal_code(const struct terminal *terminal, int indent, const char *text
             column++;
         }
     }
-    if (length > 0 && end[-1] != '\n')
+    if (num_bytes > 0 && end[-1] != '\n')
         fputc('\n', terminal->stream);
 }
 
-void terminal_bar(const struct terminal *terminal, size_t done, size_t all)
+void terminal_print_bar(const struct terminal *terminal, size_t filled_columns, size_t num_columns)
 {
     fputc('[', terminal->stream);
     begin_style(terminal, STYLE_GOOD);
-    for (size_t i = 0; i < done; i++)
+    for (size_t i = 0; i < filled_columns; i++)
         fputc('#', terminal->stream);
     end_style(terminal, STYLE_GOOD);
-    for (size_t i = done; i < all; i++)
+    for (size_t i = filled_columns; i < num_columns; i++)
         fputc('.', terminal->stream);
     fputc(']', terminal->stream);
 }

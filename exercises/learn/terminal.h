@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /** The style of a text on a terminal with colours. Colour never carries information that the text lacks. */
-enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE };
+enum terminal_style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE };
 
 struct terminal {
     FILE *stream; /**< owned by the caller */
@@ -30,26 +30,28 @@ bool terminal_begin_keys(const struct terminal *terminal);
 void terminal_end_keys(void);
 
 /**
- * Prints text unchanged, in a style. The text must come from the program itself; use terminal_wrap() for any other
- * text.
+ * Prints text unchanged, in a style. The text must come from the program itself; use terminal_print_wrapped() for any
+ * other text.
  */
-__attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum style style,
+__attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum terminal_style style,
                                                           const char *format, ...);
 
 /**
- * Prints text of any origin, wrapped to the width, between words if possible. The first line is indented by `first`
- * columns, the others by `rest`. The text's own line breaks are kept; tabs become spaces; control characters and bytes
- * that are not UTF-8 become `?`. Ends with a line break.
+ * Prints text of any origin, wrapped to the width, between words if possible. The first line is indented by
+ * `first_indent` columns, the others by `rest_indent`. The text's own line breaks are kept; tabs become spaces; control
+ * characters and bytes that are not UTF-8 become `?`. Ends with a line break.
  */
-void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text);
+void terminal_print_wrapped(const struct terminal *terminal, enum terminal_style style, int first_indent,
+                            int rest_indent, const char *text);
 
-/** Prints a label in the strong style and then the text, wrapped as by terminal_wrap(): "  label   text". */
-void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text);
+/** Prints a label in the strong style and then the text, wrapped as by terminal_print_wrapped(): "  label   text". */
+void terminal_print_labelled(const struct terminal *terminal, const char *label, enum terminal_style text_style,
+                             const char *text);
 
-/** Prints `length` bytes of code of any origin, indented. Lines are truncated to the width, so that none wraps. */
-void terminal_code(const struct terminal *terminal, int indent, const char *text, size_t length);
+/** Prints `num_bytes` bytes of code of any origin, indented. Lines are truncated to the width, so that none wraps. */
+void terminal_print_code(const struct terminal *terminal, int indent, const char *text, size_t num_bytes);
 
-/** Prints a bar of `all` columns, of which the first `done` are filled. */
-void terminal_bar(const struct terminal *terminal, size_t done, size_t all);
+/** Prints a bar of `num_columns` columns, of which the first `filled_columns` are filled. */
+void terminal_print_bar(const struct terminal *terminal, size_t filled_columns, size_t num_columns);
 
 #endif

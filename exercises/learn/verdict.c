@@ -28,7 +28,7 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
         .seconds = limits->seconds > 0 ? limits->seconds : 10,
         .memory_bytes = limits->memory_bytes ? limits->memory_bytes : (size_t)2 << 30,
         .output_bytes = limits->output_bytes ? limits->output_bytes : (size_t)4 << 20,
-        .events = limits->events ? limits->events : UINT64_C(50000000),
+        .max_events = limits->max_events ? limits->max_events : UINT64_C(50000000),
     };
 }
 
@@ -73,7 +73,7 @@ static void read_measure(const struct record *record, struct verdict *verdict, c
 
     if (verdict->num_measures == VERDICT_MAX_MEASURES)
         return; /* ignore further figures */
-    memcpy(measure->of_case, records->trying, sizeof measure->of_case);
+    memcpy(measure->case_name, records->trying, sizeof measure->case_name);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);
     verdict->num_measures++;
@@ -99,7 +99,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
     const char *const kind = record->field[0];
 
     if (strcmp(kind, "plan") == 0)
-        verdict->planned = atoi(record->field[1]);
+        verdict->num_planned = atoi(record->field[1]);
     else if (strcmp(kind, "try") == 0)
         copy_shown(records->trying, sizeof records->trying, record->field[1]);
     else if (strcmp(kind, "measure") == 0)
@@ -110,7 +110,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->planned, cases and measures. Ignores a last line without a line break. */
+/** Reads the lines into verdict->num_planned, cases and measures. Ignores a last line without a line break. */
 static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);
@@ -133,7 +133,7 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
 {
     const double mebibytes = (double)limits->memory_bytes / (1 << 20);
 
-    switch (end->how) {
+    switch (end->outcome) {
     case CHILD_TOOK_TOO_LONG:
         snprintf(text, size, "the program was stopped after %g s: an endless loop?", limits->seconds);
         return true;
@@ -141,13 +141,13 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
         snprintf(text, size, "the program was stopped after it had printed %zu KiB: a print in a loop?",
                  limits->output_bytes >> 10);
         return true;
-    case CHILD_BROKEN_OFF:
+    case CHILD_STOPPED:
         snprintf(text, size, "the program was broken off");
         return true;
-    case CHILD_DIED:
+    case CHILD_KILLED:
         snprintf(text, size, "the program crashed: %s%s", strsignal(end->signal),
-                 end->short_of_memory ? ", perhaps for want of memory" : "");
-        if (end->short_of_memory)
+                 end->maybe_out_of_memory ? ", perhaps for want of memory" : "");
+        if (end->maybe_out_of_memory)
             snprintf(text + strlen(text), size - strlen(text), " (it may have %.0f MiB)", mebibytes);
         return true;
     default:
@@ -159,11 +159,11 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
                                 const struct child_end *end, char *text, size_t size)
 {
-    if (verdict->planned == 0)
+    if (verdict->num_planned == 0)
         snprintf(text, size, "the program ended with exit code %d before a case was tried", end->exit_code);
-    else if (!records->done || verdict->num_cases != verdict->planned)
+    else if (!records->done || verdict->num_cases != verdict->num_planned)
         snprintf(text, size, "the program ended with exit code %d when %d of %d cases had been tried", end->exit_code,
-                 verdict->num_cases, verdict->planned);
+                 verdict->num_cases, verdict->num_planned);
     else if (end->exit_code != 0)
         snprintf(text, size, "every case passed, but the program ended with exit code %d", end->exit_code);
     else
@@ -188,13 +188,13 @@ static void judge(struct verdict *verdict, const struct records *records, const 
 
     if (failure) {
         memcpy(verdict->reason, failure->message, sizeof verdict->reason);
-        memcpy(verdict->at_case, failure->name, sizeof verdict->at_case);
+        memcpy(verdict->reason_case, failure->name, sizeof verdict->reason_case);
         if (!verdict->reason[0])
             snprintf(verdict->reason, sizeof verdict->reason, "the case failed without a word");
         return;
     }
-    memcpy(verdict->at_case, records->trying, sizeof verdict->at_case);
-    if (end->how == CHILD_EXITED && end->exit_code == NO_DEVICE && verdict->planned == 0) {
+    memcpy(verdict->reason_case, records->trying, sizeof verdict->reason_case);
+    if (end->outcome == CHILD_EXITED && end->exit_code == NO_DEVICE && verdict->num_planned == 0) {
         verdict->no_device = true;
         snprintf(verdict->reason, sizeof verdict->reason, "%.*s",
                  verdict->output ? (int)strcspn(verdict->output, "\n") : 0, verdict->output ? verdict->output : "");
@@ -222,7 +222,7 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
 {
     const struct verdict_limits limits = limits_or_defaults(&graded->limits);
     char seed[24];
-    const char *arguments[8] = {graded->program, "--records", "--seed", seed};
+    const char *arguments[8] = {graded->path, "--records", "--seed", seed};
     int count = 4;
     struct child_end end;
     struct records records;
@@ -230,9 +230,9 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
     memset(verdict, 0, sizeof *verdict);
     if (graded->until_failure)
         arguments[count++] = "--until-failure";
-    if (graded->only) {
+    if (graded->only_case) {
         arguments[count++] = "--only";
-        arguments[count] = graded->only;
+        arguments[count] = graded->only_case;
     }
     snprintf(seed, sizeof seed, "%" PRIu64, graded->seed);
     if (!child_run(arguments, &limits, &end, error))

@@ -37,7 +37,7 @@ struct verdict_case {
 
 /** A figure that the program measured, such as shuffles or barriers. */
 struct verdict_measure {
-    char of_case[VERDICT_NAME_SIZE];
+    char case_name[VERDICT_NAME_SIZE];
     char name[VERDICT_NAME_SIZE];
     double value;
 };
@@ -48,15 +48,15 @@ struct verdict_limits {
     /** Size of the address space; default 2 GiB, of which the simulator reserves 1.3 GiB. SIZE_MAX: no limit (GPU). */
     size_t memory_bytes;
     size_t output_bytes; /**< size of standard output and error; default 4 MiB */
-    uint64_t events;     /**< number of events after which a simulated launch is reported as endless */
+    uint64_t max_events; /**< number of events after which a simulated launch is reported as endless */
 };
 
 /** A graded program and how to run it. */
 struct graded_program {
-    const char *program; /**< its path */
-    uint64_t seed;       /**< seed of its inputs; see verdict_fresh_seed() */
-    const char *only;    /**< the only case to run, or NULL for all */
-    bool until_failure;  /**< run no case after the first one that does not pass */
+    const char *path;      /**< its path */
+    uint64_t seed;         /**< seed of its inputs; see verdict_fresh_seed() */
+    const char *only_case; /**< the only case to run, or NULL for all */
+    bool until_failure;    /**< run no case after the first one that does not pass */
     struct verdict_limits limits;
 };
 
@@ -65,10 +65,10 @@ struct verdict {
     bool passed;
     bool no_device; /**< exit code 3: no GPU can run it; `reason` says why */
     char reason
-        [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first failed case, or how the run ended */
-    char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
-    int planned;                     /**< number of cases announced; 0 if there was no plan */
-    int num_cases;                   /**< number of cases reported */
+        [VERDICT_MESSAGE_SIZE]; /**< "" if it passed, else one line: the first failed case, or how the run ended */
+    char reason_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
+    int num_planned;                     /**< number of cases announced; 0 if there was no plan */
+    int num_cases;                       /**< number of cases reported */
     struct verdict_case cases[VERDICT_MAX_CASES];
     int num_measures;
     struct verdict_measure measures[VERDICT_MAX_MEASURES];

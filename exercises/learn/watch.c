@@ -13,7 +13,7 @@
 /* An editor's events for one save are a few milliseconds apart; MAX_QUIET_MS limits the wait if they continue. */
 enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
-bool watch_open(struct watch *watch, const char *folder, struct error *error)
+bool watch_open(struct folder_watch *watch, const char *folder, struct error *error)
 {
     watch->descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch->descriptor >= 0 &&
@@ -37,7 +37,7 @@ static const char *name_of(const struct inotify_event *event)
 }
 
 /** Reads pending events. Returns the number of saves among them, or -1 with a reason. */
-static int read_events(struct watch *watch, void (*saved)(void *context, const char *name), void *context,
+static int read_events(struct folder_watch *watch, void (*saved)(void *context, const char *name), void *context,
                        struct error *error)
 {
     alignas(struct inotify_event) char events[4096];
@@ -62,11 +62,12 @@ static int read_events(struct watch *watch, void (*saved)(void *context, const c
     return saves;
 }
 
-enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
-                             void *context, struct error *error)
+enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
+                             void (*on_save)(void *context, const char *name), void *context, struct error *error)
 {
-    struct pollfd polled[] = {
-        {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
+    struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN},
+                              {.fd = stop_descriptor, .events = POLLIN},
+                              {.fd = keys_descriptor, .events = POLLIN}};
     double first = -1; /* time of the first save since the last return, or -1 */
 
     for (;;) {
@@ -85,7 +86,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
             return WATCH_WOKEN;
         if (first < 0 && polled[2].revents && !polled[0].revents)
             return WATCH_KEY;
-        saves = read_events(watch, saved, context, error);
+        saves = read_events(watch, on_save, context, error);
         if (saves < 0)
             return WATCH_LOST;
         if (saves > 0 && first < 0)
@@ -95,7 +96,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
     }
 }
 
-void watch_close(struct watch *watch)
+void watch_close(struct folder_watch *watch)
 {
     if (watch->descriptor >= 0)
         close(watch->descriptor);

@@ -4,33 +4,33 @@
 
 #include "base/error.h"
 
-struct watch {
+struct folder_watch {
     int descriptor;
 };
 
 enum watch_result {
-    WATCH_SAVED,   /**< some files were saved; `saved` was called for each event */
-    WATCH_KEY,     /**< `keys` became readable */
+    WATCH_SAVED,   /**< some files were saved; `on_save` was called for each event */
+    WATCH_KEY,     /**< `keys_descriptor` became readable */
     WATCH_WOKEN,   /**< a signal arrived: the terminal's mode or size may have changed */
-    WATCH_STOPPED, /**< `stop` became readable */
+    WATCH_STOPPED, /**< `stop_descriptor` became readable */
     WATCH_LOST,    /**< the folder is gone or can no longer be watched; `error` gives the reason */
 };
 
 /** Starts watching a folder. Returns false with a reason on failure. */
-bool watch_open(struct watch *watch, const char *folder, struct error *error);
+bool watch_open(struct folder_watch *watch, const char *folder, struct error *error);
 
 /**
  * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save by an editor are
  * reported together. A file counts as saved when it was closed after writing or another file was renamed to its name.
  *
- * @param stop   a descriptor that becomes readable when the wait must end
- * @param keys   a descriptor that becomes readable when a key has been pressed, or -1 if there are no keys
- * @param saved  receives each file's name, without the folder; a name may be repeated; if it is NULL, any file may
+ * @param stop_descriptor   a descriptor that becomes readable when the wait must end
+ * @param keys_descriptor   a descriptor that becomes readable when a key has been pressed, or -1 if there are no keys
+ * @param on_save  receives each file's name, without the folder; a name may be repeated; if it is NULL, any file may
  *               have been saved
  */
-enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
-                             void *context, struct error *error);
+enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
+                             void (*on_save)(void *context, const char *name), void *context, struct error *error);
 
-void watch_close(struct watch *watch);
+void watch_close(struct folder_watch *watch);
 
 #endif

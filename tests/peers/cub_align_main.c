@@ -26,7 +26,7 @@ int main(int argc, char **argv)
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity,
                            .workspace_bytes = cub_align_workspace_bytes,
-                           .ascending = ascending,
+                           .positions_ascend = ascending,
                            .launch = cub_align_launch},
     };
     return align_main(argc, argv, &chapter);

@@ -20,7 +20,7 @@ static bool read_answer(const char *directory, const char *name, enum dtype dtyp
     snprintf(path, sizeof path, "%s/%s", directory, name);
     if (!npy_read(path, array, error))
         return false;
-    if (array->dtype == dtype && (size_t)npy_count(array) == count)
+    if (array->dtype == dtype && (size_t)npy_num_elements(array) == count)
         return true;
     npy_free(array);
     return error_set(error, "%s: not %zu values of type %s", path, count, dtype_name(dtype));
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     }
     if (!gate_options_parse(&program, argc - 1, argv + 1, &options) ||
         !gate_load(&options, &anything, &tensors, &program.error)) {
-        program_exit(&program);
+        program_print_error(&program);
         return 2;
     }
     code = check(&options, &tensors, argv[1]);

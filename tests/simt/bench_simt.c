@@ -57,7 +57,7 @@ static int measure(const char *name, cudaError_t (*run)(void))
         const double start = now();
 
         if (run() != cudaSuccess) {
-            fprintf(stderr, "%s: %s\n", name, simt_fault());
+            fprintf(stderr, "%s: %s\n", name, simt_fault_message());
             return 1;
         }
         const double took = now() - start;

@@ -16,7 +16,7 @@ static int print(const char *name, cudaError_t error)
     struct simt_counters counters;
 
     if (error != cudaSuccess) {
-        fprintf(stderr, "%s: %s\n", name, simt_fault() ? simt_fault() : cudaGetErrorString(error));
+        fprintf(stderr, "%s: %s\n", name, simt_fault_message() ? simt_fault_message() : cudaGetErrorString(error));
         return 1;
     }
     simt_counters_read(&counters);

@@ -90,8 +90,8 @@ static inline void expect_good(void)
     const cudaError_t error = cudaGetLastError();
 
     if (error != cudaSuccess)
-        fail_msg("%s: %s", cudaGetErrorName(error), simt_fault() ? simt_fault() : "no line");
-    assert_null(simt_fault());
+        fail_msg("%s: %s", cudaGetErrorName(error), simt_fault_message() ? simt_fault_message() : "no line");
+    assert_null(simt_fault_message());
 }
 
 /**
@@ -113,7 +113,7 @@ static inline void expect_fault(cudaError_t error, const char *file, const char 
     assert_int_equal(cudaGetLastError(), error);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
 
-    const char *fault = simt_fault();
+    const char *fault = simt_fault_message();
 
     assert_non_null(fault);
     if (!strstr(fault, text))

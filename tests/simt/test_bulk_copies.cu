@@ -474,7 +474,7 @@ REFUSED(map_never_made, 32, "copies by a tensor map that was never made")
 static __device__ __forceinline__ void make_map(const int *x, mbarrier *barrier)
 {
     if (threadIdx.x == 0)
-        map.map = simt_tensor_map{x, 64, 64, 8, 64, 128, SIMT_TENSOR_MAP_MADE};
+        map.map = simt_tensor_map{x, 64, 64, 8, 64, 128, SIMT_TENSOR_MAP_MAGIC};
     make(barrier, 1);
 }
 

@@ -300,7 +300,7 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
     *conflicts += expected;
     if (refused == expected || event_count == MAX_EVENTS)
         return true;
-    printf("# seed %llu: %s\n", (unsigned long long)seed, expected ? "missed" : simt_fault());
+    printf("# seed %llu: %s\n", (unsigned long long)seed, expected ? "missed" : simt_fault_message());
     print_program();
     return false;
 }

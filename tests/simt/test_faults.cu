@@ -3577,7 +3577,7 @@ static void refused(void **state)
     }
     fault->run();
     const cudaError_t error = cudaGetLastError();
-    const char *said = simt_fault();
+    const char *said = simt_fault_message();
 
     if (error == cudaSuccess || !said)
         fail_msg("%s: not refused", fault->name);
@@ -3586,7 +3586,7 @@ static void refused(void **state)
         cudaStreamDestroy(streams[i]);
     for (int i = 0; i < 2; i++)
         cudaEventDestroy(events[i]);
-    simt_fault(); /* reads the fault, so that errors from destroying a stream or an event twice are not printed */
+    simt_fault_message(); /* reads the fault, so that errors from destroying a stream or event twice are not printed */
     cudaGetLastError();
     while (kept_count > 0)
         assert_int_equal(cudaFree(kept[--kept_count]), cudaSuccess);

@@ -41,10 +41,12 @@ static void allocations_are_aligned_and_apart(void **state)
         assert_int_equal(cudaFree(memory[(i * 7 + 3) % 20]), cudaSuccess);
     assert_int_equal(cudaFree(NULL), cudaSuccess);
     expect_error(cudaFree(memory[0]), cudaErrorInvalidValue);
-    assert_non_null(strstr(simt_fault(), ": the pointer is in an allocation of 1 bytes that has been freed; it"));
+    assert_non_null(
+        strstr(simt_fault_message(), ": the pointer is in an allocation of 1 bytes that has been freed; it"));
     assert_int_equal(cudaMalloc((void **)&memory[0], 64), cudaSuccess);
     expect_error(cudaFree(memory[0] + 16), cudaErrorInvalidValue);
-    assert_non_null(strstr(simt_fault(), ": the pointer is 16 bytes into an allocation of 64 bytes; it must be one"));
+    assert_non_null(
+        strstr(simt_fault_message(), ": the pointer is 16 bytes into an allocation of 64 bytes; it must be one"));
     assert_int_equal(cudaFree(memory[0]), cudaSuccess);
     expect_error(cudaMalloc(NULL, 4), cudaErrorInvalidValue);
 
@@ -138,7 +140,7 @@ static void launches_are_checked_as_on_a_gpu(void **state)
     (void)state;
     assert_int_equal(cudaMalloc((void **)&memory, 4096), cudaSuccess);
     expect_error(host_api_launch(memory, (dim3){0, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
-    assert_non_null(strstr(simt_fault(), "invalid configuration"));
+    assert_non_null(strstr(simt_fault_message(), "invalid configuration"));
     expect_error(host_api_launch(memory, (dim3){1, 65536, 1}, one, 0), cudaErrorInvalidConfiguration);
     expect_error(host_api_launch(memory, (dim3){1, 1, 65536}, one, 0), cudaErrorInvalidConfiguration);
     expect_error(host_api_launch(memory, (dim3){UINT32_MAX, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
@@ -148,7 +150,7 @@ static void launches_are_checked_as_on_a_gpu(void **state)
     expect_error(host_api_launch(memory, one, (dim3){1, 1, 65}, 0), cudaErrorInvalidConfiguration);
     expect_error(host_api_launch(memory, one, (dim3){65536, 65536, 1}, 0), cudaErrorInvalidConfiguration);
     assert_int_equal(host_api_launch(memory, one, (dim3){1024, 1, 1}, 48 * 1024), cudaSuccess);
-    assert_null(simt_fault());
+    assert_null(simt_fault_message());
     expect_error(host_api_launch(memory, one, one, 48 * 1024 + 1), cudaErrorInvalidValue);
     expect_error(host_api_allow_shared(227 * 1024 + 1), cudaErrorInvalidValue);
     assert_int_equal(host_api_allow_shared(100 * 1024), cudaSuccess);
@@ -244,7 +246,7 @@ static void what_is_not_done_yet(void **state)
     assert_int_equal(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
     assert_int_equal(cudaEventDestroy(begin), cudaSuccess);
     expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorInvalidResourceHandle);
-    assert_non_null(strstr(simt_fault(), "cudaEventElapsedTime: the event was destroyed"));
+    assert_non_null(strstr(simt_fault_message(), "cudaEventElapsedTime: the event was destroyed"));
     assert_int_equal(cudaEventDestroy(end), cudaSuccess);
     assert_int_equal(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming), cudaSuccess);
     assert_int_equal(cudaEventRecord(begin, cudaStreamPerThread), cudaSuccess);

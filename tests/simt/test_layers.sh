@@ -47,14 +47,14 @@ calls "$1" >"$scratch/calls"
 includes >"$scratch/includes"
 equal "the table has every folder once" \
     "$(find $simt -mindepth 1 -type d ! -name kernels ! -name rewriter -printf '%f\n' | sort)" "$(sort "$scratch/layers")"
-matches "calls are found" "*grid/grid grid/scheduler simt_block_begin*" "$(cat "$scratch/calls")"
+matches "calls are found" "*grid/grid grid/scheduler simt_block_reset*" "$(cat "$scratch/calls")"
 matches "includes are found" "*calls/copies machine/fault machine/fault.h*" "$(cat "$scratch/includes")"
 equal "no file calls a higher layer's" "" "$(upward <"$scratch/calls")"
 equal "no file includes a higher layer's header" "" "$(upward <"$scratch/includes")"
 equal "no files call each other in a circle" "" "$(circles <"$scratch/calls")"
-equal "a call upward is found" "memory/shadow must not use simt_replay of grid/warp_replay" \
-    "$(echo memory/shadow grid/warp_replay simt_replay | upward)"
-equal "an observer that is known is found" "grid/grid must not use simt_counting of observers/counting" \
-    "$(echo grid/grid observers/counting simt_counting | upward)"
+equal "a call upward is found" "memory/shadow must not use simt_replay_events of grid/warp_replay" \
+    "$(echo memory/shadow grid/warp_replay simt_replay_events | upward)"
+equal "an observer that is known is found" "grid/grid must not use simt_counting_observer of observers/counting" \
+    "$(echo grid/grid observers/counting simt_counting_observer | upward)"
 matches "a circle is found" "*a/b*" "$(printf '%s\n' 'a/b a/c f' 'a/c a/b g' | circles)"
 finish

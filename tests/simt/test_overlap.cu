@@ -792,14 +792,14 @@ static void is_refused(const struct program *program)
 {
     char before[32];
 
-    if (!simt_fault())
+    if (!simt_fault_message())
         fail_msg("not refused");
     expect_fault(cudaErrorLaunchFailure, __FILE__, program->name, program->text);
-    if (!program->before || !lines_known(simt_fault(), __FILE__))
+    if (!program->before || !lines_known(simt_fault_message(), __FILE__))
         return;
     snprintf(before, sizeof before, " at :%d", line_of(__FILE__, program->before));
-    if (!strstr(simt_fault(), before))
-        fail_msg("\"%s\" does not have \"%s\"", simt_fault(), before);
+    if (!strstr(simt_fault_message(), before))
+        fail_msg("\"%s\" does not have \"%s\"", simt_fault_message(), before);
 }
 
 static void run_program(void **state)

@@ -587,7 +587,7 @@ static HOST_ONLY bool fault_names(const struct event *event)
 
     snprintf(text, sizeof text, "race: thread (%u,0,0) of block (%u,0,0) ", event->thread % program.threads,
              event->block);
-    return strstr(simt_fault(), text) != NULL;
+    return strstr(simt_fault_message(), text) != NULL;
 }
 
 /**
@@ -613,7 +613,7 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
     if (refused == expected ? first : refused && either)
         return true;
     printf("# seed %llu: %s\n", (unsigned long long)seed,
-           expected ? refused ? "another reported" : "missed" : simt_fault());
+           expected ? refused ? "another reported" : "missed" : simt_fault_message());
     if (expected)
         printf("# the race is at event %u\n", race);
     print_program();
@@ -644,7 +644,7 @@ static HOST_ONLY void random_programs(void **)
 
 enum { STREAMS = 4, EVENTS = 2, MAX_STEPS = 24, HOST_PLACES = PLACES };
 
-enum step_kind {
+enum graph_step_kind {
     STEP_LAUNCH,
     STEP_COPY,      /* from device to device */
     STEP_TO_HOST,   /* to pinned memory */

@@ -44,9 +44,9 @@ static void a_missing_barrier(void **)
         cudaErrorLaunchFailure, "no_barrier_write",
         "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' at byte 128 (of 256) that "
         "thread (1,0,0) read");
-    if (lines_known(simt_fault(), __FILE__)) {
+    if (lines_known(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
-        assert_non_null(strstr(simt_fault(), where));
+        assert_non_null(strstr(simt_fault_message(), where));
     }
 }
 
@@ -387,7 +387,7 @@ static void an_array_between_guard_bands(void **)
 
     assert_int_equal(cudaMalloc(&words, 232 * sizeof *words), cudaSuccess);
     assert_int_equal(cudaMemset(words, 0, 232 * sizeof *words), cudaSuccess);
-    simt_array(words + 100, 32 * sizeof *words, "words");
+    simt_register_array(words + 100, 32 * sizeof *words, "words");
     offset_kernel<<<1, 32>>>(words, device_y, 100);
     expect_good();
     offset_kernel<<<1, 32>>>(words, device_y, 99);
@@ -680,9 +680,9 @@ static void a_barrier_in_an_if(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_in_if",
                  "thread (0,0,0) of block (0,0,0) and 31 more wait at __syncthreads, but thread (32,0,0) and 31 more "
                  "have returned");
-    if (lines_known(simt_fault(), __FILE__)) {
+    if (lines_known(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d without it", line_of(__FILE__, "after_barrier_in_if"));
-        assert_non_null(strstr(simt_fault(), where));
+        assert_non_null(strstr(simt_fault_message(), where));
     }
 }
 
@@ -739,9 +739,9 @@ static void threads_at_different_barriers(void **)
 
     two_barriers_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "odd_barrier", "divergent barrier: thread (1,0,0) of block (0,0,0)");
-    if (lines_known(simt_fault(), __FILE__)) {
+    if (lines_known(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_of(__FILE__, "even_barrier"));
-        assert_non_null(strstr(simt_fault(), where));
+        assert_non_null(strstr(simt_fault_message(), where));
     }
 }
 
@@ -766,9 +766,9 @@ static void warps_at_different_barriers(void **)
 
     two_kinds_of_warps_kernel<<<1, 96>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_some", "divergent barrier: thread (0,0,0) of block (0,0,0)");
-    if (lines_known(simt_fault(), __FILE__)) {
+    if (lines_known(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, "thread (32,0,0) is at the one at :%d", line_of(__FILE__, "barrier_of_others"));
-        assert_non_null(strstr(simt_fault(), where));
+        assert_non_null(strstr(simt_fault_message(), where));
     }
 }
 
@@ -978,10 +978,10 @@ static void endless_loops_without_events(void **)
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
     spin_in_macro_kernel<<<1, 64>>>(1);
     EXPECT_FAULT(cudaErrorLaunchTimeout, "spin_in_macro", "endless loop?");
-    assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
+    assert_non_null(strstr(simt_fault_message(), "without a load, a store or a branch"));
     spin_in_constexpr_kernel<<<1, 64>>>(device_y, 1);
     assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* reported at the loop's line or the next one */
-    assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
+    assert_non_null(strstr(simt_fault_message(), "without a load, a store or a branch"));
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
 }
 
@@ -996,7 +996,7 @@ static void endless_loops(void **)
     EXPECT_FAULT(cudaErrorLaunchTimeout, "lock", "that changed nothing");
     spin_without_memory_kernel<<<1, 1>>>(device_y, 1);
     assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout);
-    assert_non_null(strstr(simt_fault(), "endless loop?"));
+    assert_non_null(strstr(simt_fault_message(), "endless loop?"));
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "60000000", 1), 0); /* allows 1,500,000 polls */
     spin_beside_work_kernel<<<1, 64>>>(flag, device_y);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
@@ -1018,7 +1018,7 @@ static void a_stack_that_runs_over(void **)
 {
     recursive_kernel<<<1, 32>>>(device_y, 0);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
-    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
+    assert_non_null(strstr(simt_fault_message(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
 }
 
 /** Uses a frame so large that it extends past the thread's stack, into another thread's stack or below all stacks. */
@@ -1042,13 +1042,13 @@ static void a_frame_larger_than_a_stack(void **)
 {
     large_frame_kernel<500 * 1000><<<1, 32>>>(device_y, 0);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
-    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
+    assert_non_null(strstr(simt_fault_message(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
     large_frame_kernel<500 * 1000><<<1, 32>>>(device_y, 30);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
-    assert_non_null(strstr(simt_fault(), "stack overflow: thread (30,0,0) of block (0,0,0)"));
+    assert_non_null(strstr(simt_fault_message(), "stack overflow: thread (30,0,0) of block (0,0,0)"));
     large_frame_kernel<4 * 1000 * 1000><<<1, 32>>>(device_y, 0); /* larger than the guard below the stacks */
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
-    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
+    assert_non_null(strstr(simt_fault_message(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
     large_frame_kernel<150 * 1000><<<1, 32>>>(device_y, 30);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
 }

@@ -167,8 +167,8 @@ static void expect_in_order(const char *order, cudaError_t error, const char *fa
     set_order(order);
     early_read_kernel<<<1, 64>>>(y);
     assert_int_equal(cudaGetLastError(), error);
-    if (!strstr(simt_fault(), fault))
-        fail_msg("%s: %s", order ? order : "forward", simt_fault());
+    if (!strstr(simt_fault_message(), fault))
+        fail_msg("%s: %s", order ? order : "forward", simt_fault_message());
     set_order(NULL);
     cudaFree(y);
 }

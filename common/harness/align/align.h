@@ -63,7 +63,7 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
     return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
 }
 
-enum { ALIGN_LAST_SIZES = 8 };
+enum { ALIGN_MAX_KERNEL_SWITCHES = 8 };
 
 /**
  * An implementation of align. `unsupported_reason` returns NULL if the problem is supported, else one line that names
@@ -71,12 +71,12 @@ enum { ALIGN_LAST_SIZES = 8 };
  */
 struct align_implementation {
     const char *name;
-    bool overlaps; /**< whether the launch honours align_problem.overlap */
+    bool supports_overlap; /**< whether the launch honours align_problem.overlap */
     /**
      * Numbers of ids and of experts above which the implementation launches a different kernel; --check-all tries each
      * such number N and N + 1.
      */
-    int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
+    int64_t kernel_switch_ids[ALIGN_MAX_KERNEL_SWITCHES], kernel_switch_experts[ALIGN_MAX_KERNEL_SWITCHES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem);       /**< default capacity of sorted_token_ids */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< workspace size in bytes, or NULL if none */
@@ -86,7 +86,7 @@ struct align_implementation {
     /**
      * Returns true if the implementation guarantees that positions ascend in every group. A NULL pointer means false.
      */
-    bool (*ascending)(const struct align_problem *problem);
+    bool (*positions_ascend)(const struct align_problem *problem);
     /** Launches one or more kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);

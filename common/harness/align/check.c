@@ -15,7 +15,7 @@ struct examination {
     bool ascending;
     struct align_groups groups;
     int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1 if not found yet */
-    error_words expected, got;
+    error_phrase expected, got;
     struct error *error;
 };
 
@@ -67,28 +67,29 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
 }
 
 /** Describes a value and points out if it is still the poison written before the launch. */
-static void describe_value(error_words *text, int32_t value)
+static void describe_value(error_phrase *text, int32_t value)
 {
     int32_t poison;
 
     memset(&poison, ALIGN_POISON, sizeof poison);
-    error_words_set(text, "%" PRId32 "%s", value, value == poison ? ", as before the launch: nothing was written" : "");
+    error_phrase_set(text, "%" PRId32 "%s", value,
+                     value == poison ? ", as before the launch: nothing was written" : "");
 }
 
 /** Describes an element of sorted_token_ids and its meaning. */
-static void describe_element(error_words *text, const struct examination *exam, int32_t element)
+static void describe_element(error_phrase *text, const struct examination *exam, int32_t element)
 {
     if (element == exam->problem->numel)
-        error_words_set(text, "%" PRId32 ", a pad", element);
+        error_phrase_set(text, "%" PRId32 ", a pad", element);
     else if (!is_position(exam, element))
         describe_value(text, element);
     else if (!align_id_is_valid(exam->problem, id_at(exam, element)))
-        error_words_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element,
-                        id_at(exam, element));
+        error_phrase_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element,
+                         id_at(exam, element));
     else if (exam->placed_at[element] >= 0)
-        error_words_set(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
+        error_phrase_set(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
     else
-        error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
+        error_phrase_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
 /** Scans the expert's group from `slot` on and returns its lowest missing position, or -1 if none is missing. */
@@ -147,9 +148,9 @@ static bool fail_position(struct examination *exam, int64_t slot, int expert, co
     describe_element(&exam->got, exam, exam->buffers->sorted_token_ids[slot]);
     missing = missing_position(exam, expert, slot);
     if (missing >= 0)
-        error_words_set(&exam->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
+        error_phrase_set(&exam->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
     else
-        error_words_set(&exam->expected, "a position of expert %d", expert);
+        error_phrase_set(&exam->expected, "a position of expert %d", expert);
     return fail_slot(exam, slot, expert, rule);
 }
 
@@ -162,7 +163,7 @@ static bool total_is_right(struct examination *exam)
 
     if (got == right)
         return true;
-    error_words_set(&exam->expected, "%" PRId64, right);
+    error_phrase_set(&exam->expected, "%" PRId64, right);
     describe_value(&exam->got, got);
     return fail(exam, "num_tokens_post_padded", 0, -1, -1,
                 "it is the sum of the groups, each rounded up to whole blocks");
@@ -176,7 +177,7 @@ static bool owner_is_right(struct examination *exam, int64_t block, int expert)
 
     if (got == right)
         return true;
-    error_words_set(&exam->expected, "%" PRId32, right);
+    error_phrase_set(&exam->expected, "%" PRId32, right);
     describe_value(&exam->got, got);
     return fail(exam, "expert_ids", block, block, expert,
                 expert < 0   ? "past the last block it is -1"
@@ -193,7 +194,7 @@ static bool owners_are_right(struct examination *exam)
         for (; block < exam->groups.offsets[e + 1] / problem->block_size; block++)
             if (!owner_is_right(exam, block, e))
                 return false;
-    for (; block < align_blocks(problem); block++)
+    for (; block < align_num_blocks(problem); block++)
         if (!owner_is_right(exam, block, -1))
             return false;
     return true;
@@ -226,8 +227,8 @@ static bool position_ascends(struct examination *exam, int64_t slot, int expert)
 
     if (element > before)
         return true;
-    error_words_set(&exam->expected, "a position above %" PRId32, before);
-    error_words_set(&exam->got, "position %" PRId32, element);
+    error_phrase_set(&exam->expected, "a position above %" PRId32, before);
+    error_phrase_set(&exam->got, "position %" PRId32, element);
     return fail_slot(exam, slot, expert, "positions ascend inside a group");
 }
 
@@ -237,7 +238,7 @@ static bool pad_is_right(struct examination *exam, int64_t slot, int expert)
 
     if (element == exam->problem->numel)
         return true;
-    error_words_set(&exam->expected, "%" PRId64 ", a pad", exam->problem->numel);
+    error_phrase_set(&exam->expected, "%" PRId64 ", a pad", exam->problem->numel);
     describe_element(&exam->got, exam, element);
     return fail_slot(exam, slot, expert,
                      expert < 0 ? "past the last block every element is numel"
@@ -280,8 +281,8 @@ static bool every_id_is_placed_or_skipped(struct examination *exam)
         const bool placed = exam->placed_at[i] >= 0;
 
         if (placed != align_id_is_valid(exam->problem, id_at(exam, i))) {
-            error_words_set(&exam->expected, "its position %s", placed ? "skipped" : "placed");
-            error_words_set(&exam->got, "its position %s", placed ? "placed" : "nowhere");
+            error_phrase_set(&exam->expected, "its position %s", placed ? "skipped" : "placed");
+            error_phrase_set(&exam->got, "its position %s", placed ? "placed" : "nowhere");
             return fail(exam, "topk_ids", i, -1, -1, "an id that names an expert is placed, any other is skipped");
         }
     }

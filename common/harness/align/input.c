@@ -234,7 +234,9 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
                         void *topk_ids, struct error *error)
 {
     const int num_experts = problem->num_experts;
-    const int size = dist == ALIGN_DIST_ONE ? 1 : dist == ALIGN_DIST_SPARSE ? sparse_size(num_experts) : num_experts;
+    const int size = dist == ALIGN_DIST_ONE_EXPERT ? 1
+                     : dist == ALIGN_DIST_SPARSE   ? sparse_size(num_experts)
+                                                   : num_experts;
     struct generator generator = {problem, topk, NULL, random_seed(seed, dist), topk_ids};
     struct zipf zipf = {0};
     const bool ready = ALLOCATE_ARRAY(generator.experts, num_experts, error) &&
@@ -279,7 +281,8 @@ bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, 
     return true;
 }
 
-void align_generate_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed, void *topk_ids)
+void align_generate_ids_with_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed,
+                                    void *topk_ids)
 {
     struct random random = random_seed(seed, STREAM_COUNTS);
     int64_t i = 0;
@@ -293,7 +296,7 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
 {
     const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
-    const int64_t count = npy_count(source);
+    const int64_t count = npy_num_elements(source);
 
     for (int64_t i = 0; i < problem->numel; i++)
         align_store_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
@@ -301,7 +304,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
 
-void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
+void align_generate_expert_map(int num_experts, uint64_t seed, int32_t *expert_map)
 {
     struct random random = random_seed(seed, STREAM_MAP);
     const int num_local = num_experts - num_experts / 2;
@@ -344,10 +347,10 @@ static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t 
     return true;
 }
 
-bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error)
+bool align_convert_expert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error)
 {
     const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
-    const int64_t length = npy_count(source);
+    const int64_t length = npy_num_elements(source);
     int32_t *first_at;
     bool right;
 

@@ -62,14 +62,14 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
  */
 static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
 {
-    const size_t size = strlen(options->counts) + 1;
+    const size_t size = strlen(options->counts_list) + 1;
     void *list;
     char *rest;
     bool good = true;
 
     if (!memory_allocate((void **)counts, size * sizeof **counts, error) || !memory_allocate(&list, size, error))
         return false;
-    rest = memcpy(list, options->counts, size);
+    rest = memcpy(list, options->counts_list, size);
     options->problem.num_experts = 0;
     for (const char *word; good && (word = strsep(&rest, ","));)
         good = parse_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
@@ -105,7 +105,7 @@ static bool open_router(struct align_options *options, struct source *source, st
         options->program.num_tokens = gate.problem.num_tokens;
     if (options->program.num_tokens < gate.problem.num_tokens)
         source->gate.num_tokens = options->program.num_tokens;
-    source->gate_tensors.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
+    source->gate_tensors.tensor[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
     return true;
 }
 
@@ -135,12 +135,13 @@ static bool settle_problem(struct align_options *options, const struct align_imp
         return false;
     if (!options->capacity_given) {
         problem->capacity = implementation->capacity(problem);
-        if (!align_capacity_fits(problem, options->source == ALIGN_SOURCE_COUNTS ? "counts" : "num-tokens", error))
+        if (!align_check_computed_capacity(problem, options->source == ALIGN_SOURCE_COUNTS ? "counts" : "num-tokens",
+                                           error))
             return false;
     }
     if (!align_problem_check(problem, error))
         return false;
-    return implementation_supports(align_unsupported_reason(implementation, problem), error);
+    return check_supported(align_unsupported_reason(implementation, problem), error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -155,7 +156,7 @@ static bool fill_by_gate(const struct align_options *options, struct source *sou
 
     if (!gate_reference_compute(&source->gate, &buffers, error))
         return false;
-    align_convert_ids(&options->problem, &source->gate_tensors.list[GATE_TOPK_IDS].host, topk_ids);
+    align_convert_ids(&options->problem, &source->gate_tensors.tensor[GATE_TOPK_IDS].host, topk_ids);
     return true;
 }
 
@@ -168,7 +169,7 @@ static bool fill_ids(const struct align_options *options, struct source *source,
         align_convert_ids(problem, &source->file, topk_ids);
         return true;
     case ALIGN_SOURCE_COUNTS:
-        align_generate_counts(problem, source->counts, options->program.seed, topk_ids);
+        align_generate_ids_with_counts(problem, source->counts, options->program.seed, topk_ids);
         return true;
     case ALIGN_SOURCE_ROUTER:
         return fill_by_gate(options, source, topk_ids, error);
@@ -177,20 +178,21 @@ static bool fill_ids(const struct align_options *options, struct source *source,
     }
 }
 
-bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error)
+bool align_load_expert_map(const char *option_value, int num_experts, uint64_t seed, int32_t *expert_map,
+                           struct error *error)
 {
-    const enum array_source map = array_source(given);
+    const enum array_source map = array_source(option_value);
     struct npy_array file;
     bool good;
 
     if (map == ARRAY_RANDOM)
-        align_generate_map(num_experts, seed, expert_map);
+        align_generate_expert_map(num_experts, seed, expert_map);
     if (map != ARRAY_FILE)
         return true;
-    if (!array_file_exists("expert-map", given, error) ||
-        !npy_read_kind(given, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
+    if (!array_file_exists("expert-map", option_value, error) ||
+        !npy_read_kind(option_value, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
         return false;
-    good = align_convert_map(&file, num_experts, expert_map, error);
+    good = align_convert_expert_map(&file, num_experts, expert_map, error);
     npy_free(&file);
     return good;
 }
@@ -203,7 +205,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     struct align_problem *const problem = &options->problem;
     struct tensors roomy;
 
-    problem->capacity = options->room == ALIGN_ROOM_EXACT
+    problem->capacity = options->capacity_room == ALIGN_ROOM_EXACT
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
     if (!align_tensors_like(tensors, problem, implementation, &roomy, error))
@@ -219,14 +221,14 @@ static bool give_room(const struct align_implementation *implementation, const s
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
-    void *const topk_ids = tensors->list[ALIGN_TOPK_IDS].host.data;
+    void *const topk_ids = tensors->tensor[ALIGN_TOPK_IDS].host.data;
 
-    return align_load_map(options->map, options->problem.num_experts, options->program.seed,
-                          tensors->list[ALIGN_EXPERT_MAP].host.data, error) &&
+    return align_load_expert_map(options->expert_map_option, options->problem.num_experts, options->program.seed,
+                                 tensors->tensor[ALIGN_EXPERT_MAP].host.data, error) &&
            fill_ids(options, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
-           (options->room == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
+           (options->capacity_room == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
 }
 
 bool align_load(struct align_options *options, const struct align_implementation *implementation,
@@ -234,12 +236,13 @@ bool align_load(struct align_options *options, const struct align_implementation
 {
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
-                align_tensors_allocate(&options->problem, implementation, array_source(options->map) != ARRAY_NONE,
-                                       options->misalign, tensors, error);
+                align_tensors_allocate(&options->problem, implementation,
+                                       array_source(options->expert_map_option) != ARRAY_NONE, options->misalign_words,
+                                       tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good &&
-        !(tensors_fit_device(tensors, error) && fill(options, implementation, &source, tensors, groups, error))) {
+    if (good && !(tensors_check_device_memory(tensors, error) &&
+                  fill(options, implementation, &source, tensors, groups, error))) {
         align_groups_free(groups);
         tensors_free(tensors);
         good = false;

@@ -41,43 +41,43 @@ static bool take_source(const struct option_row *row, void *context, struct erro
     return true;
 }
 
-#define FIELD(member) .field = offsetof(struct align_options, member)
-#define GIVEN(member) .given = offsetof(struct align_options, member)
+#define FIELD(member) .field_offset = offsetof(struct align_options, member)
+#define GIVEN(member) .given_offset = offsetof(struct align_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
-    {.help = "The problem", .group = 1},
+    {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
     {"num-experts", "N", "Experts (default 256, or one for each number of --counts)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .traits = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
      GIVEN(topk_given), .traits = FROM(ROUTER) | FROM(GENERATED)},
-    {.help = "The input (default: what the gate chooses from the real router's logits)", .group = 2},
+    {.help = "The input (default: what the gate chooses from the real router's logits)", .help_group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
      OPTION_PATH, FIELD(ids_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
-     .words = align_dist_names, .on_parse = take_source, .traits = FROM(GENERATED)},
+     .value_words = align_dist_names, .on_parse = take_source, .traits = FROM(GENERATED)},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
-     FIELD(counts), .on_parse = take_source},
+     FIELD(counts_list), .on_parse = take_source},
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size)},
     {"ids", "TYPE", "Type of the ids: i32 or i64 (default: the file's; i32)", 1, OPTION_BOOL, FIELD(problem.wide_ids),
-     GIVEN(ids_given), .words = ids_names},
+     GIVEN(ids_given), .value_words = ids_names},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_PATH, FIELD(map)},
+     OPTION_PATH, FIELD(expert_map_option)},
     {"capacity", "N", "Slots of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .traits = HAS_CAPACITY},
     {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
-     OPTION_WORD, FIELD(room), .words = align_room_names, .traits = HAS_ROOM},
+     OPTION_WORD, FIELD(capacity_room), .value_words = align_room_names, .traits = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
-     FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
+     FIELD(misalign_words), .most = NUM_ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
-     FIELD(problem.kernel), .words = align_kernel_names},
+     FIELD(problem.kernel), .value_words = align_kernel_names},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
-     OPTION_PATH, FIELD(program.out), .traits = WITH_NO_RUN},
+     OPTION_PATH, FIELD(program.output_directory), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,500: shapes, types, distributions, maps, capacities", 3,
      OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
@@ -103,7 +103,7 @@ static bool check_capacity(const struct align_options *options, struct error *er
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
-    if (options->capacity_given && options->room != ALIGN_ROOM_BOUND)
+    if (options->capacity_given && options->capacity_room != ALIGN_ROOM_BOUND)
         return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
@@ -113,7 +113,7 @@ struct align_options align_options_default(void)
     return (struct align_options){
         .problem = {.num_experts = 256, .block_size = 64},
         .topk = 8,
-        .map = "none",
+        .expert_map_option = "none",
         .program = {.num_tokens = 1024, .seed = 1},
     };
 }
@@ -127,11 +127,11 @@ static unsigned options_traits(const struct align_options *options, const struct
         traits |= program_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
-    if (options->room != ALIGN_ROOM_BOUND)
+    if (options->capacity_room != ALIGN_ROOM_BOUND)
         traits |= HAS_ROOM;
     if (options->problem.overlap)
         traits |= OVERLAPS;
-    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->expert_map_option) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     return traits;
 }

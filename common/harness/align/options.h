@@ -9,7 +9,7 @@
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 
 /* Number of 4-byte words in 16 bytes, because only the offset of sorted_token_ids from a 16-byte boundary matters. */
-enum { ALIGN_MISALIGNMENTS = 4 };
+enum { NUM_ALIGN_MISALIGNMENTS = 4 };
 
 /**
  * The capacity that --room selects: the implementation's default, the minimum for the given ids, or more than the
@@ -26,13 +26,13 @@ struct align_options {
     bool topk_given;
     bool ids_given;
     bool capacity_given;
-    int misalign; /**< offset of sorted_token_ids from a 16-byte boundary, in words */
+    int misalign_words; /**< offset of sorted_token_ids from a 16-byte boundary, in words */
     enum align_source source;
-    const char *ids_path; /**< ALIGN_SOURCE_FILE */
-    enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
-    const char *counts;   /**< ALIGN_SOURCE_COUNTS: comma-separated list */
-    const char *map;      /**< value of --expert-map: "none", "random" or a file name */
-    enum align_room room; /**< capacity to use once the ids are known */
+    const char *ids_path;          /**< ALIGN_SOURCE_FILE */
+    enum align_dist dist;          /**< ALIGN_SOURCE_GENERATED */
+    const char *counts_list;       /**< ALIGN_SOURCE_COUNTS: comma-separated list */
+    const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file name */
+    enum align_room capacity_room; /**< capacity to use once the ids are known */
 };
 
 /**
@@ -58,13 +58,13 @@ void align_options_command(const struct align_options *options, struct program *
 
 /** Starts the covering design of --check-all for an implementation. */
 void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering *covering);
+                          struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
-                          struct align_options *options);
+bool align_problem_to_try(struct covering_design *covering, const struct align_implementation *implementation,
+                          uint64_t seed, struct align_options *options);
 
 #endif

@@ -24,13 +24,13 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
     return num_experts_check(problem->num_experts, error) && count_check("block-size", problem->block_size, error);
 }
 
-bool align_capacity_fits(const struct align_problem *problem, const char *ids_flag, struct error *error)
+bool align_check_computed_capacity(const struct align_problem *problem, const char *ids_flag, struct error *error)
 {
     char slots[64];
 
     if (problem->capacity <= INT32_MAX)
         return true;
-    count_of(problem->capacity, "slot", slots);
+    format_count(problem->capacity, "slot", slots);
     return problem->capacity - problem->numel > problem->numel
                ? error_set(error,
                            "--block-size: %d; with its pads, sorted_token_ids would have %s and can have %d; try a "
@@ -60,7 +60,7 @@ void align_problem_describe(const struct align_problem *problem, char *text, siz
     char typed[16], ids[64], experts[64], slots[64];
 
     snprintf(typed, sizeof typed, "%s id", dtype_name(align_ids_dtype(problem)));
-    snprintf(text, size, "%s of %s in blocks of %d, %s", count_of(problem->numel, typed, ids),
-             count_of(problem->num_experts, "expert", experts), problem->block_size,
-             count_of(problem->capacity, "slot", slots));
+    snprintf(text, size, "%s of %s in blocks of %d, %s", format_count(problem->numel, typed, ids),
+             format_count(problem->num_experts, "expert", experts), problem->block_size,
+             format_count(problem->capacity, "slot", slots));
 }

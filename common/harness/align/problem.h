@@ -23,13 +23,13 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
  * Checks that a capacity that was computed, rather than given, is at most 2147483647. On failure the error names the
  * cause: --block-size or, if most slots are for ids, the flag --`ids_flag`.
  */
-bool align_capacity_fits(const struct align_problem *problem, const char *ids_flag, struct error *error);
+bool align_check_computed_capacity(const struct align_problem *problem, const char *ids_flag, struct error *error);
 
 /** Checks the shape, then that the capacity is a multiple of block_size in the range 0 to 2147483647. */
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 
 /** Returns the number of elements of expert_ids. The problem must have passed align_problem_check(). */
-static inline int64_t align_blocks(const struct align_problem *problem)
+static inline int64_t align_num_blocks(const struct align_problem *problem)
 {
     return problem->capacity / problem->block_size;
 }
@@ -67,7 +67,7 @@ static inline enum dtype align_ids_dtype(const struct align_problem *problem)
 static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
                                                    const struct align_problem *problem)
 {
-    if (problem->overlap && !implementation->overlaps)
+    if (problem->overlap && !implementation->supports_overlap)
         return "--overlap: this program launches one kernel after the other; chapters 14a, 14b, 15 and 17 overlap them";
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }

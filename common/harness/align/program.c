@@ -15,56 +15,57 @@ static double percent(int64_t part, int64_t whole)
 static void name_run(const struct align_options *options, struct program *program)
 {
     const struct align_problem *const problem = &options->problem;
-    const size_t size = sizeof program->input;
-    char *const text = program->input;
+    const size_t size = sizeof program->input_text;
+    char *const text = program->input_text;
     char described[256], tokens[64], slots[64], blocks[64];
 
     align_options_command(options, program);
     align_problem_describe(problem, described, sizeof described);
-    if (program->requested.bench)
-        snprintf(program->problem, sizeof program->problem, "%s", described);
+    if (program->requested_options.bench)
+        snprintf(program->problem_text, sizeof program->problem_text, "%s", described);
     else
-        snprintf(program->problem, sizeof program->problem, "%s, top %d: %s",
-                 count_of(options->program.num_tokens, "token", tokens), options->topk, described);
-    program->distribution = align_source_name(options);
+        snprintf(program->problem_text, sizeof program->problem_text, "%s, top %d: %s",
+                 format_count(options->program.num_tokens, "token", tokens), options->topk, described);
+    program->distribution_name = align_source_name(options);
     if (options->source == ALIGN_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");
     else if (options->source == ALIGN_SOURCE_FILE)
         snprintf(text, size, "%s", options->ids_path);
     else
-        snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution, options->program.seed);
-    snprintf(program->verified, sizeof program->verified, "%s, the experts of %s, the padded size",
-             count_of(problem->capacity, "slot", slots), count_of(align_blocks(problem), "block", blocks));
+        snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
+    snprintf(program->verified_text, sizeof program->verified_text, "%s, the experts of %s, the padded size",
+             format_count(problem->capacity, "slot", slots), format_count(align_num_blocks(problem), "block", blocks));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct align_options *options, bool all, struct record *report)
 {
     const struct align_problem *const problem = &options->problem;
-    struct record *const fields = record_object(report, IN_DATA, "problem");
+    struct record *const fields = record_add_object(report, IN_DATA, "problem");
 
     if (all)
-        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, options->program.num_tokens);
-    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
-    record_number(fields, IN_DATA, "topk", "%d", options->topk);
-    record_number(fields, IN_DATA, "block_size", "%d", problem->block_size);
-    record_text(fields, IN_DATA, "ids", "%s", dtype_name(align_ids_dtype(problem)));
+        record_add_number(fields, IN_DATA, "num_tokens", "%" PRId64, options->program.num_tokens);
+    record_add_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_add_number(fields, IN_DATA, "topk", "%d", options->topk);
+    record_add_number(fields, IN_DATA, "block_size", "%d", problem->block_size);
+    record_add_text(fields, IN_DATA, "ids", "%s", dtype_name(align_ids_dtype(problem)));
     if (all) {
-        record_number(fields, IN_CSV, "numel", "%" PRId64, problem->numel);
-        record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
+        record_add_number(fields, IN_CSV, "numel", "%" PRId64, problem->numel);
+        record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
-        record_number(fields, IN_JSON, "expert_map", "%s", array_source(options->map) == ARRAY_NONE ? "false" : "true");
+        record_add_number(fields, IN_JSON, "expert_map", "%s",
+                          array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
         if (options->capacity_given)
-            record_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
-        if (options->room != ALIGN_ROOM_BOUND)
-            record_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
+            record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
+        if (options->capacity_room != ALIGN_ROOM_BOUND)
+            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_room]);
     }
     if (problem->overlap)
-        record_number(fields, IN_JSON, "overlap", "true");
-    record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
-    record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
+        record_add_number(fields, IN_JSON, "overlap", "true");
+    record_add_number(fields, IN_JSON, "misalign", "%d", options->misalign_words);
+    record_add_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
     if (all)
-        record_text(fields, IN_JSON, "expert_map", "%s", options->map);
+        record_add_text(fields, IN_JSON, "expert_map", "%s", options->expert_map_option);
 }
 
 /**
@@ -73,42 +74,44 @@ static void report_problem(const struct align_options *options, bool all, struct
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
-    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->skipped;
+    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->num_skipped;
     char used[32], slots[64], blocks[64], ids[64], pads[64];
 
     if (padded == 0)
-        record_text(report, IN_TABLE, "padded", "0 of %s: no id names an expert",
-                    count_of(problem->capacity, "slot", slots));
+        record_add_text(report, IN_TABLE, "padded", "0 of %s: no id names an expert",
+                        format_count(problem->capacity, "slot", slots));
     else
-        record_text(report, IN_TABLE, "padded", "%s of %s: %s with %s and %s (%.1f %%)",
-                    format_thousands((uint64_t)padded, used), count_of(problem->capacity, "slot", slots),
-                    count_of(padded / problem->block_size, "block", blocks), count_of(placed, "id", ids),
-                    count_of(padded - placed, "pad", pads), percent(padded - placed, padded));
-    record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
-    record_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
+        record_add_text(report, IN_TABLE, "padded", "%s of %s: %s with %s and %s (%.1f %%)",
+                        format_thousands((uint64_t)padded, used), format_count(problem->capacity, "slot", slots),
+                        format_count(padded / problem->block_size, "block", blocks), format_count(placed, "id", ids),
+                        format_count(padded - placed, "pad", pads), percent(padded - placed, padded));
+    record_add_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
+    record_add_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->num_skipped);
 }
 
 /** Reports the load of the experts: the busiest expert and the number of idle experts. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
-    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->skipped;
-    struct record *const fields = record_object(report, IN_DATA, "load");
+    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->num_skipped;
+    struct record *const fields = record_add_object(report, IN_DATA, "load");
     char digits[32], ids[64], experts[64], getting[80] = "every expert gets some";
     int idle = 0;
 
     for (int e = 0; e < problem->num_experts; e++)
         idle += groups->counts[e] == 0;
     if (idle > 0)
-        snprintf(getting, sizeof getting, "%s %s none", count_of(idle, "expert", experts), idle == 1 ? "gets" : "get");
+        snprintf(getting, sizeof getting, "%s %s none", format_count(idle, "expert", experts),
+                 idle == 1 ? "gets" : "get");
     if (placed > 0)
-        record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); %s",
-                    busiest, format_thousands((uint64_t)most, digits), count_of(placed, "id", ids),
-                    percent(most, placed), (double)most * problem->num_experts / (double)placed, getting);
-    record_number(fields, IN_DATA, "busiest_expert", "%d", busiest);
-    record_number(fields, IN_JSON, "ids", "%" PRId64, most);
-    record_number(fields, IN_CSV, "busiest_ids", "%" PRId64, most);
-    record_number(fields, IN_DATA, "idle_experts", "%d", idle);
+        record_add_text(report, IN_TABLE, "load",
+                        "expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); %s", busiest,
+                        format_thousands((uint64_t)most, digits), format_count(placed, "id", ids),
+                        percent(most, placed), (double)most * problem->num_experts / (double)placed, getting);
+    record_add_number(fields, IN_DATA, "busiest_expert", "%d", busiest);
+    record_add_number(fields, IN_JSON, "ids", "%" PRId64, most);
+    record_add_number(fields, IN_CSV, "busiest_ids", "%" PRId64, most);
+    record_add_number(fields, IN_DATA, "idle_experts", "%d", idle);
 }
 
 /** Reports the number of local experts and the number of skipped ids. */
@@ -121,11 +124,11 @@ static void report_left_out(const struct align_problem *problem, const struct al
     for (int e = 0; expert_map && e < problem->num_experts; e++)
         local += expert_map[e] >= 0;
     if (expert_map)
-        record_text(report, IN_TABLE, "map", "%d of %d experts are local; a block of any other is -1", local,
-                    problem->num_experts);
-    if (groups->skipped > 0)
-        record_text(report, IN_TABLE, "skipped", "%s, which name%s no expert", count_of(groups->skipped, "id", ids),
-                    groups->skipped == 1 ? "s" : "");
+        record_add_text(report, IN_TABLE, "map", "%d of %d experts are local; a block of any other is -1", local,
+                        problem->num_experts);
+    if (groups->num_skipped > 0)
+        record_add_text(report, IN_TABLE, "skipped", "%s, which name%s no expert",
+                        format_count(groups->num_skipped, "id", ids), groups->num_skipped == 1 ? "s" : "");
 }
 
 /** Adds the part of the report that describes the ids. Does nothing if there is no report. */
@@ -149,14 +152,14 @@ static void run_before(struct program *program, const struct align_options *opti
     struct error ignored = {0};
 
     problem.overlap = false;
-    if (!before->launch || !program->requested.bench)
+    if (!before->launch || !program->requested_options.bench)
         return;
-    if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
+    if (!options->capacity_given && options->capacity_room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_tensors_like(tensors, &problem, before, &own, &ignored))
         return;
-    program_run_before(program, &launch, &own);
+    program_run_previous(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -178,8 +181,8 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
     program_run(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->before, &tensors);
-    report_problem(options, !program->requested.bench, program_report_head(program));
-    report_ids(problem, &groups, tensors.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
+    report_problem(options, !program->requested_options.bench, program_begin_report(program));
+    report_ids(problem, &groups, tensors.tensor[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
     tensors_free(&tensors);
 }
@@ -189,22 +192,22 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     struct align_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .before = chapter->before.name,
+                              .previous_name = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 
     if (!align_options_parse(&program, argc, argv, &options))
-        return program_exit(&program);
+        return program_print_error(&program);
     if (options.problem.overlap)
-        program_overlaps(&program);
+        program_set_overlapping(&program);
     if (!program_open(&program))
-        return program_exit(&program);
-    align_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
-                         &program.covering);
-    while (program_next(&program)) {
-        if (program.requested.check_all &&
-            !align_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
+        return program_print_error(&program);
+    align_covering_start(&chapter->implementation, program.requested_options.seed,
+                         program.requested_options.check_only_corners, &program.covering);
+    while (program_next_run(&program)) {
+        if (program.requested_options.check_all && !align_problem_to_try(&program.covering, &chapter->implementation,
+                                                                         program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }
-    return program_end(&program);
+    return program_write_result(&program);
 }

@@ -4,41 +4,43 @@
 #include "harness/align/problem.h"
 
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
-                            bool has_map, int misalign, struct tensors *tensors, struct error *error)
+                            bool has_map, int misalign_words, struct tensors *tensors, struct error *error)
 {
     const size_t workspace_bytes = implementation && implementation->workspace_bytes
                                        ? implementation->workspace_bytes(problem)
                                        : 0;
 
     *tensors = (struct tensors){
-        .list = {{.name = "topk_ids", .host = {align_ids_dtype(problem), 1, {problem->numel}, NULL}},
-                 {.name = "expert_map", .host = {DTYPE_I32, 1, {problem->num_experts}, NULL}, .absent = !has_map},
-                 {.name = "sorted_token_ids",
-                  .role = TENSOR_OUTPUT,
-                  .host = {DTYPE_I32, 1, {problem->capacity}, NULL},
-                  .misalign = (size_t)misalign * sizeof(int32_t)},
-                 {.name = "expert_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 1, {align_blocks(problem)}, NULL}},
-                 {.name = "num_tokens_post_padded", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
-                 {.name = "workspace",
-                  .role = TENSOR_WORKSPACE,
-                  .zeroed = implementation && implementation->workspace_zeroed,
-                  .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
-        .count = NUM_ALIGN_TENSORS,
-        .poison = ALIGN_POISON,
+        .tensor = {{.name = "topk_ids", .host = {align_ids_dtype(problem), 1, {problem->numel}, NULL}},
+                   {.name = "expert_map", .host = {DTYPE_I32, 1, {problem->num_experts}, NULL}, .is_absent = !has_map},
+                   {.name = "sorted_token_ids",
+                    .role = TENSOR_OUTPUT,
+                    .host = {DTYPE_I32, 1, {problem->capacity}, NULL},
+                    .misalign_bytes = (size_t)misalign_words * sizeof(int32_t)},
+                   {.name = "expert_ids",
+                    .role = TENSOR_OUTPUT,
+                    .host = {DTYPE_I32, 1, {align_num_blocks(problem)}, NULL}},
+                   {.name = "num_tokens_post_padded", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
+                   {.name = "workspace",
+                    .role = TENSOR_WORKSPACE,
+                    .is_zeroed = implementation && implementation->workspace_zeroed,
+                    .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
+        .num_tensors = NUM_ALIGN_TENSORS,
+        .poison_byte = ALIGN_POISON,
         .size_flags = "--num-tokens, --counts, --block-size",
     };
     return tensors_allocate(tensors, error);
 }
 
-bool align_tensors_like(const struct tensors *like, const struct align_problem *problem,
+bool align_tensors_like(const struct tensors *other, const struct align_problem *problem,
                         const struct align_implementation *implementation, struct tensors *tensors, struct error *error)
 {
-    const int misalign = (int)(like->list[ALIGN_SORTED_TOKEN_IDS].misalign / sizeof(int32_t));
+    const int misalign = (int)(other->tensor[ALIGN_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
 
-    if (!align_tensors_allocate(problem, implementation, !like->list[ALIGN_EXPERT_MAP].absent, misalign, tensors,
+    if (!align_tensors_allocate(problem, implementation, !other->tensor[ALIGN_EXPERT_MAP].is_absent, misalign, tensors,
                                 error))
         return false;
-    tensors_copy_inputs(tensors, like);
+    tensors_copy_inputs(tensors, other);
     return true;
 }
 
@@ -69,12 +71,14 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
     const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_HOST);
 
     return align_check(launch->problem, &buffers,
-                       implementation->ascending && implementation->ascending(launch->problem), error);
+                       implementation->positions_ascend && implementation->positions_ascend(launch->problem), error);
 }
 
 struct checked_launch align_checked_launch(const struct align_problem *problem,
                                            const struct align_implementation *implementation)
 {
-    return (struct checked_launch){
-        .call = call_implementation, .verify = verify, .problem = problem, .implementation = implementation};
+    return (struct checked_launch){.launch_kernels = call_implementation,
+                                   .verify_outputs = verify,
+                                   .problem = problem,
+                                   .implementation = implementation};
 }

@@ -21,15 +21,15 @@ enum {
 };
 
 /**
- * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign` words past
- * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (no workspace if it is
+ * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign_words` words
+ * past a 16-byte boundary on the device; the workspace has the size that `implementation` needs (no workspace if it is
  * NULL). If memory runs out, frees everything and returns false.
  */
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
-                            bool has_map, int misalign, struct tensors *tensors, struct error *error);
+                            bool has_map, int misalign_words, struct tensors *tensors, struct error *error);
 
-/** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `like`. */
-bool align_tensors_like(const struct tensors *like, const struct align_problem *problem,
+/** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `other`. */
+bool align_tensors_like(const struct tensors *other, const struct align_problem *problem,
                         const struct align_implementation *implementation, struct tensors *tensors,
                         struct error *error);
 
@@ -47,10 +47,11 @@ bool align_load(struct align_options *options, const struct align_implementation
                 struct tensors *tensors, struct align_groups *groups, struct error *error);
 
 /**
- * Fills expert_map [num_experts] as `given`, the value of --expert-map, requires; "none" leaves the map unchanged.
- * On failure, returns false and sets *error.
+ * Fills expert_map [num_experts] as `option_value`, the value of --expert-map, requires; "none" leaves the map
+ * unchanged. On failure, returns false and sets *error.
  */
-bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
+bool align_load_expert_map(const char *option_value, int num_experts, uint64_t seed, int32_t *expert_map,
+                           struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
 struct checked_launch align_checked_launch(const struct align_problem *problem,

@@ -57,24 +57,24 @@ struct kernel_counters {
     struct counter counters[MAX_COUNTERS];
 };
 
-/** A branch at which warps diverged. Only backend_describe_branches() can locate it in the source. */
+/** A branch at which warps diverged. Only backend_describe_divergent_branches() can locate it in the source. */
 struct divergent_branch {
     uintptr_t pc;
-    uint64_t count;
+    uint64_t num_divergences;
 };
 
-enum { MAX_BRANCHES = 64 };
+enum { MAX_DIVERGENT_BRANCHES = 64 };
 
 /** The counters of a run. All counters are zero on a GPU, where nothing is counted. */
 struct run_counters {
-    struct counter total[MAX_COUNTERS]; /**< sums over all kernels */
+    struct counter totals[MAX_COUNTERS]; /**< sums over all kernels */
     int num_counters;
-    int num_rare; /**< number of rare counters, which come last; reports omit those that are 0 */
+    int num_rare_counters; /**< number of rare counters, which come last; reports omit those that are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches, each with num_counters counters */
     int num_kernels;
-    struct divergent_branch branches[MAX_BRANCHES];
-    int num_branches;
+    struct divergent_branch divergent_branches[MAX_DIVERGENT_BRANCHES];
+    int num_divergent_branches;
     uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
@@ -82,7 +82,7 @@ struct run_counters {
 void backend_read_counters(struct run_counters *counters);
 
 /** Describes where warps diverged, the most divergent lines first: "gate.cu:40 (16 times), :52 (8 times)". */
-void backend_describe_branches(const struct run_counters *counters, char *text, size_t size);
+void backend_describe_divergent_branches(const struct run_counters *counters, char *text, size_t size);
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
@@ -91,16 +91,16 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
 bool backend_share_with_forks(void);
 
 /**
- * Makes device memory accessible to the host without checks or, if `open` is false, protects it again; calls nest.
+ * Makes device memory accessible to the host without checks or, if `allow` is false, protects it again; calls nest.
  * While the memory is accessible, the caller must access it only through runtime calls, which need no check.
  */
-void backend_allow_host_access(bool open);
+void backend_allow_host_access(bool allow);
 
 /**
  * Registers an array: if the backend supports it, kernels may access only these bytes of the allocation, not its guard
  * bands, and messages call the array `name`.
  */
-void backend_array(const void *begin, size_t bytes, const char *name);
+void backend_register_array(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device memory as unwritten: a backend that supports this reports a kernel that reads the memory before a kernel
@@ -109,18 +109,18 @@ void backend_array(const void *begin, size_t bytes, const char *name);
 void backend_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Writes `count` generated values, starting with value number `first`, to device memory as f32 or bf16. If `others` is
- * not NULL, writes nothing but compares device memory with these values and adds the number of differing elements to
- * *others. Returns when the work is complete.
+ * Writes `num_values` generated values, starting with value number `first_index`, to device memory as f32 or bf16. If
+ * `num_different` is not NULL, writes nothing but compares device memory with these values and adds the number of
+ * differing elements to *num_different. Returns when the work is complete.
  */
-cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
-                             uint64_t *others);
+cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                             void *device, uint64_t *num_different);
 
 /** Returns one line that describes the fault of a failed launch, with file and line, or NULL if unknown. */
-const char *backend_fault(void);
+const char *backend_fault_message(void);
 
 /** Returns a string that describes what the counters do not cover, or NULL. */
-const char *backend_limits(void);
+const char *backend_limitations(void);
 
 /**
  * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the name must outlive the trace.
@@ -135,14 +135,14 @@ bool backend_trace_begin(const char *kernel, struct error *error);
 bool backend_trace_end(FILE *stream, struct error *error);
 
 /**
- * Launches the timed work once. `turn` is the index of the launch, which the callback can use to rotate among several
- * inputs.
+ * Launches the timed work once. `launch_index` is the index of the launch, which the callback can use to rotate among
+ * several inputs.
  */
-typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
+typedef cudaError_t backend_launch(void *context, int launch_index, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM,    /**< back-to-back launches; L2 holds what the previous launch left there */
-    BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
+    BACKEND_CACHE_WARM,    /**< back-to-back launches; L2 holds what the previous launch left there */
+    BACKEND_CACHE_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
 /** Microseconds per launch: the median and percentiles over the replays of a graph. */
@@ -151,10 +151,10 @@ struct timing {
 };
 
 /**
- * Returns the median and percentiles of `times`, which are those of repeated launches or of batches of launches. Sorts
- * `times`.
+ * Returns the median and percentiles of `samples`, which are those of repeated launches or of batches of launches.
+ * Sorts `samples`.
  */
-struct timing timing_of(double *times, int count);
+struct timing timing_from_samples(double *samples, int num_samples);
 
 /**
  * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it runs longer than 5 ms. Sets *timing
@@ -166,8 +166,9 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
 
 /** Measurements that give lower bounds on a kernel's time. */
 struct floor_figures {
-    double empty_us;         /**< time of an empty kernel, launched in a graph of the same kind */
-    double bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
+    double empty_kernel_us; /**< time of an empty kernel, launched in a graph of the same kind */
+    double
+        copy_bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
 /** Measures both members of `figures` on this device. On failure, returns false and sets *error. */

@@ -24,12 +24,12 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
     return backend_measure_floor(&bench->floor, error);
 }
 
-bool bench_next(struct benchmark *bench, struct error *error)
+bool bench_next_size(struct benchmark *bench, struct error *error)
 {
     static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
-    const int64_t *const sweep = bench->sweep ? bench->sweep : usual;
-    const bool one = bench->one_size >= 0;
-    const int64_t next = one ? bench->one_size : sweep[bench->num_rows];
+    const int64_t *const sweep = bench->sweep_sizes ? bench->sweep_sizes : usual;
+    const bool one = bench->only_size >= 0;
+    const int64_t next = one ? bench->only_size : sweep[bench->num_rows];
 
     _Static_assert(sizeof usual / sizeof *usual <= BENCH_MAX_ROWS + 1, "room for every size");
     if ((one ? bench->num_rows == 1 : next == 0 || (bench->most_tokens && next > bench->most_tokens)) ||
@@ -47,10 +47,10 @@ bool bench_next(struct benchmark *bench, struct error *error)
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
-                                                           : bench->floor.bytes_per_second;
+                                                           : bench->floor.copy_bytes_per_second;
     const double moving = rate > 0.0 ? 1e6 * tensors_bytes_to_move(tensors) / rate : 0.0;
 
-    return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
+    return moving > bench->floor.empty_kernel_us ? moving : bench->floor.empty_kernel_us;
 }
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static double time_calls(const struct checked_launch *launch, const struct tenso
     const double start = seconds_now();
 
     for (int i = 0; i < calls; i++)
-        if (launch->call(launch, tensors, NULL) != cudaSuccess)
+        if (launch->launch_kernels(launch, tensors, NULL) != cudaSuccess)
             return -1.0;
     return 1e6 * (seconds_now() - start);
 }
@@ -82,7 +82,7 @@ static bool time_on_host(const struct checked_launch *launch, const struct tenso
     batch /= 2;
     for (int repeat = 0; repeat < HOST_REPEATS; repeat++)
         times[repeat] = time_calls(launch, tensors, batch) / batch;
-    *timing = timing_of(times, HOST_REPEATS);
+    *timing = timing_from_samples(times, HOST_REPEATS);
     return true;
 }
 
@@ -102,17 +102,17 @@ static cudaError_t launch_in_turn(void *context, int turn, cudaStream_t stream)
     struct turns *const turns = context;
 
     if (turns->num_copies > 0)
-        turns->tensors.list[turns->input].device.data = turns->copies[turn % turns->num_copies];
-    return turns->launch->call(turns->launch, &turns->tensors, stream);
+        turns->tensors.tensor[turns->input].device.data = turns->copies[turn % turns->num_copies];
+    return turns->launch->launch_kernels(turns->launch, &turns->tensors, stream);
 }
 
 static int largest_input(const struct tensors *tensors)
 {
     int largest = 0;
 
-    for (int i = 0; i < tensors->count; i++)
-        if (tensors->list[i].role == TENSOR_INPUT &&
-            tensors->list[i].device.bytes > tensors->list[largest].device.bytes)
+    for (int i = 0; i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role == TENSOR_INPUT &&
+            tensors->tensor[i].device.bytes > tensors->tensor[largest].device.bytes)
             largest = i;
     return largest;
 }
@@ -129,7 +129,7 @@ static void free_copies(struct turns *turns)
  */
 static bool make_copies(struct turns *turns)
 {
-    const struct device_buffer *const input = &turns->tensors.list[turns->input].device;
+    const struct device_buffer *const input = &turns->tensors.tensor[turns->input].device;
     const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MAX_COPIES + 1;
 
     cudaError_t status = cudaSuccess;
@@ -156,7 +156,7 @@ static bool make_copies(struct turns *turns)
 static bool time_launch(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = bench->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
+    const enum backend_cache cache = bench->flush_l2 ? BACKEND_CACHE_FLUSHED : BACKEND_CACHE_WARM;
     struct turns turns = {.launch = launch};
     double start;
     bool good;
@@ -164,7 +164,7 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
     if (launch->on_host) {
         bench->host_threads = omp_get_max_threads();
         good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
-        return good && launch->verify(launch, tensors, error);
+        return good && launch->verify_outputs(launch, tensors, error);
     }
     if (!tensors_upload(tensors, error))
         return false;
@@ -172,14 +172,14 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
     turns.input = largest_input(tensors);
     start = seconds_now();
     good = backend_time(launch_in_turn, &turns, cache, here, error);
-    bench->timed_us = 1e6 * (seconds_now() - start);
-    if (good && rotated && cache == BACKEND_WARM && make_copies(&turns)) {
+    bench->total_replay_us = 1e6 * (seconds_now() - start);
+    if (good && rotated && cache == BACKEND_CACHE_WARM && make_copies(&turns)) {
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
     good = good && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
-    return good && launch->verify(launch, tensors, error);
+    return good && launch->verify_outputs(launch, tensors, error);
 }
 
 void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
@@ -190,17 +190,19 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
 
     row->operations = launch->operations;
     if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
-        !launch_run(launch, tensors, error))
+        !checked_launch_run(launch, tensors, error))
         return;
     row->floor_us = floor_us(bench, tensors);
     row->bytes = tensors_bytes_to_move(tensors);
-    if (time_launch(bench, launch, tensors, &row->here, &row->rotated, error) && row->operations > 0.0)
-        backend_measure_product_rate(bench->timed_us, &row->products_per_second, error);
+    if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
+        row->operations > 0.0)
+        backend_measure_product_rate(bench->total_replay_us, &row->products_per_second, error);
 }
 
-void bench_before(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors)
+void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
+                                   struct tensors *tensors)
 {
-    struct timing *const before = &bench->rows[bench->num_rows - 1].before;
+    struct timing *const before = &bench->rows[bench->num_rows - 1].previous;
 
     if (!time_launch(bench, launch, tensors, before, NULL, &(struct error){0}))
         *before = (struct timing){0.0, 0.0, 0.0};
@@ -230,17 +232,17 @@ static void add_time(const char *heading, const char *csv_name, double us, struc
         snprintf(text, sizeof text, "%.2f", us);
         snprintf(field, sizeof field, "%.4f", us);
     }
-    record_column(row, 10, heading, "%s", text);
-    record_text(row, IN_CSV, csv_name, "%s", field);
+    record_add_column(row, 10, heading, "%s", text);
+    record_add_text(row, IN_CSV, csv_name, "%s", field);
 }
 
 static void add_timing(const char *name, struct timing timing, struct record *row)
 {
-    struct record *const object = timing.median > 0.0 ? record_object(row, IN_JSON, name) : NULL;
+    struct record *const object = timing.median > 0.0 ? record_add_object(row, IN_JSON, name) : NULL;
 
-    record_number(object, IN_JSON, "median_us", "%.4f", timing.median);
-    record_number(object, IN_JSON, "p10_us", "%.4f", timing.p10);
-    record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
+    record_add_number(object, IN_JSON, "median_us", "%.4f", timing.median);
+    record_add_number(object, IN_JSON, "p10_us", "%.4f", timing.p10);
+    record_add_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
 /** Adds a column and a JSON member with the fraction of a ceiling that the implementation reaches. */
@@ -250,9 +252,9 @@ static void add_part(const char *heading, const char *name, double part, struct 
 
     if (part > 0.0)
         snprintf(text, sizeof text, "%.3f", part);
-    record_column(row, 10, heading, "%s", text);
+    record_add_column(row, 10, heading, "%s", text);
     if (part > 0.0)
-        record_number(row, IN_JSON, name, "%.4f", part);
+        record_add_number(row, IN_JSON, name, "%.4f", part);
 }
 
 /**
@@ -260,12 +262,12 @@ static void add_part(const char *heading, const char *name, double part, struct 
  */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
-    const double seconds = 1e-6 * times->here.median;
+    const double seconds = 1e-6 * times->current.median;
 
-    record_number(row, IN_JSON, "operations", "%.0f", times->operations);
-    record_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
+    record_add_number(row, IN_JSON, "operations", "%.0f", times->operations);
+    record_add_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
     if (times->products_per_second > 0.0)
-        record_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->products_per_second);
+        record_add_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->products_per_second);
     add_part("of read", "of_reading", times->bytes / seconds / bench->read_bytes_per_second, row);
     add_part("of cuBLAS", "of_cublas",
              times->products_per_second > 0.0 ? times->operations / seconds / times->products_per_second : 0.0, row);
@@ -275,24 +277,25 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
 {
     char gain[32];
 
-    record_text(row, IN_CSV, "chapter", "%s", bench->name);
-    record_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
-    record_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
-    add_time("median", "median_us", times->here.median, row);
-    add_time("p10", "p10_us", times->here.p10, row);
-    add_time("p90", "p90_us", times->here.p90, row);
-    add_time("rotated", "rotated_us", times->rotated.median, row);
+    record_add_text(row, IN_CSV, "chapter", "%s", bench->name);
+    record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
+    record_add_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
+    add_time("median", "median_us", times->current.median, row);
+    add_time("p10", "p10_us", times->current.p10, row);
+    add_time("p90", "p90_us", times->current.p90, row);
+    add_time("rotated", "rotated_us", times->current_rotated_inputs.median, row);
     add_time("floor", "floor_us", times->floor_us, row);
-    add_time("before", "before_us", times->before.median, row);
+    add_time("before", "before_us", times->previous.median, row);
     if (times->operations > 0.0)
         add_ceilings(bench, times, row);
-    record_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
-    record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
-    add_timing("here", times->here, row);
-    add_timing("rotated", times->rotated, row);
-    add_timing("before", times->before, row);
+    record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
+    record_add_column(row, 0, bench->previous_name ? bench->previous_name : "", "%s",
+                      compare(times->current, times->previous, gain));
+    add_timing("here", times->current, row);
+    add_timing("rotated", times->current_rotated_inputs, row);
+    add_timing("before", times->previous, row);
     if (!bench->on_host)
-        record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
+        record_add_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
 void bench_report_rows(const struct benchmark *bench, struct record *report)
@@ -300,13 +303,13 @@ void bench_report_rows(const struct benchmark *bench, struct record *report)
     struct record *floor, *list;
 
     if (bench->host_threads > 0)
-        record_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
-    floor = bench->on_host ? NULL : record_object(report, IN_JSON, "floor");
-    record_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_us);
-    record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
+        record_add_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
+    floor = bench->on_host ? NULL : record_add_object(report, IN_JSON, "floor");
+    record_add_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_kernel_us);
+    record_add_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.copy_bytes_per_second);
     if (bench->read_bytes_per_second > 0.0)
-        record_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
-    list = record_list(report, IN_TABLE | IN_DATA, "rows");
+        record_add_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
+    list = record_add_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
-        add_row(bench, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
+        add_row(bench, &bench->rows[i], record_add_object(list, IN_TABLE | IN_DATA, NULL));
 }

@@ -9,42 +9,43 @@
 /** The results for one size. Times are in microseconds; a median of 0 means that the time was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing here;    /**< the chapter's implementation, with caches as the previous launch left them */
-    struct timing rotated; /**< the chapter's implementation, with a different copy of its input in each launch */
-    struct timing before;  /**< the previous chapter's implementation */
+    struct timing current; /**< the chapter's implementation, with caches as the previous launch left them */
+    struct timing
+        current_rotated_inputs; /**< the chapter's implementation, with a different copy of its input in each launch */
+    struct timing previous;     /**< the previous chapter's implementation */
     double floor_us;
     double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
-    double products_per_second; /**< cuBLAS's operations per second in a run as long as `here`; 0 if not measured */
+    double products_per_second; /**< cuBLAS's operations per second in a run as long as `current`; 0 if not measured */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
 
 /** A benchmark: the parameters, which the program sets, followed by the results, which are initially zero. */
 struct benchmark {
-    const char *name, *before; /**< names of this chapter and of the previous one (NULL if there is none) */
-    bool on_host;              /**< whether the chapter computes on the host and launches nothing */
-    bool has_times;            /**< whether the backend can measure times; ignored if on_host */
-    bool flush_l2;             /**< whether to flush L2 before each launch */
-    int64_t one_size;          /**< the only size to measure, or negative for a sweep of sizes */
-    const int64_t *sweep;      /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
-    int64_t most_tokens;       /**< largest size of the sweep; 0 for no limit */
+    const char *name, *previous_name; /**< names of this chapter and of the previous one (NULL if there is none) */
+    bool on_host;                     /**< whether the chapter computes on the host and launches nothing */
+    bool has_times;                   /**< whether the backend can measure times; ignored if on_host */
+    bool flush_l2;                    /**< whether to flush L2 before each launch */
+    int64_t only_size;                /**< the only size to measure, or negative for a sweep of sizes */
+    const int64_t *sweep_sizes; /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
+    int64_t most_tokens;        /**< largest size of the sweep; 0 for no limit */
 
     int host_threads; /**< number of host threads; 0 if the implementation runs on the device */
     struct floor_figures floor;
     double read_bytes_per_second; /**< read bandwidth; 0 if there is no comparison with ceilings */
-    double timed_us;              /**< total time of the last launch's replays */
+    double total_replay_us;       /**< total time of the last launch's replays */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
 /** Starts the row of the next size and sets its num_tokens. Returns false if no size is left or on failure. */
-bool bench_next(struct benchmark *bench, struct error *error);
+bool bench_next_size(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`. For
- * `rotated`, the launches rotate among enough copies of the largest input to exceed every cache. `rotated` is not
- * measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if out of
- * memory.
+ * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `previous`. For
+ * `current_rotated_inputs`, the launches rotate among enough copies of the largest input to exceed every cache.
+ * `current_rotated_inputs` is not measured if L2 is flushed, if a single copy exceeds the caches, if too many copies
+ * would be needed, or if out of memory.
  */
 void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                           struct error *error);
@@ -53,7 +54,8 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
  * Times the previous chapter's implementation in the same way, but without rotating inputs. Failure to measure these
  * times is not reported as an error.
  */
-void bench_before(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors);
+void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
+                                   struct tensors *tensors);
 
 /** Adds the rows to a report. */
 void bench_report_rows(const struct benchmark *bench, struct record *report);

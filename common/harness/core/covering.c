@@ -9,66 +9,67 @@
  */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
-void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
+void covering_start(struct covering_design *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool stop_after_corners)
 {
     memset(covering, 0, sizeof *covering);
     covering->stop_after_corners = stop_after_corners;
     covering->random = random_seed(seed, 0);
-    covering_extend(covering, dimensions, num_dimensions);
+    covering_add_dimensions(covering, dimensions, num_dimensions);
 }
 
-void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions)
+void covering_add_dimensions(struct covering_design *covering, const struct covering_dimension *dimensions,
+                             int num_dimensions)
 {
     assert(covering->num_dimensions + num_dimensions <= MAX_DIMENSIONS);
     memcpy(&covering->dimensions[covering->num_dimensions], dimensions, (size_t)num_dimensions * sizeof *dimensions);
     covering->num_dimensions += num_dimensions;
 }
 
-void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone)
+void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated)
 {
     struct covering_dimension *const to = &covering->dimensions[dimension];
-    const int at = to->count - (alone ? 0 : to->num_alone);
+    const int at = to->num_corners - (isolated ? 0 : to->num_isolated);
 
-    for (int i = 0; i < to->count; i++)
+    for (int i = 0; i < to->num_corners; i++)
         if (to->corners[i] == corner)
             return;
-    assert(to->count < MAX_CORNERS);
-    memmove(&to->corners[at + 1], &to->corners[at], (size_t)(to->count - at) * sizeof *to->corners);
+    assert(to->num_corners < MAX_CORNERS);
+    memmove(&to->corners[at + 1], &to->corners[at], (size_t)(to->num_corners - at) * sizeof *to->corners);
     to->corners[at] = corner;
-    to->count++;
-    to->num_alone += alone;
+    to->num_corners++;
+    to->num_isolated += isolated;
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-static int all_corners(const struct covering *covering)
+static int all_corners(const struct covering_design *covering)
 {
-    return covering->first[covering->num_dimensions];
+    return covering->first_corners[covering->num_dimensions];
 }
 
 /** Returns the dimension of a corner. */
-static int dimension_of(const struct covering *covering, int corner)
+static int dimension_of(const struct covering_design *covering, int corner)
 {
     int d = 0;
 
-    while (corner >= covering->first[d + 1])
+    while (corner >= covering->first_corners[d + 1])
         d++;
     return d;
 }
 
-static bool is_alone(const struct covering *covering, int corner)
+static bool is_alone(const struct covering_design *covering, int corner)
 {
     const int d = dimension_of(covering, corner);
 
-    return corner >= covering->first[d + 1] - covering->dimensions[d].num_alone;
+    return corner >= covering->first_corners[d + 1] - covering->dimensions[d].num_isolated;
 }
 
 /** Numbers the corners and marks the pairs that need not be covered. */
-static void number_corners(struct covering *covering)
+static void number_corners(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
-        covering->first[d + 1] = covering->first[d] + covering->dimensions[d].count;
+        covering->first_corners[d + 1] = covering->first_corners[d] + covering->dimensions[d].num_corners;
     assert(all_corners(covering) <= MAX_ALL_CORNERS);
     for (int a = 0; a < all_corners(covering); a++)
         for (int b = 0; b < all_corners(covering); b++)
@@ -77,14 +78,14 @@ static void number_corners(struct covering *covering)
                 covering->state[a][b] = NOT_NEEDED;
 }
 
-static void set_state(struct covering *covering, int a, int b, enum coverage state)
+static void set_state(struct covering_design *covering, int a, int b, enum coverage state)
 {
     if (covering->state[a][b] == NOT_COVERED || state == COVERED)
         covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
 }
 
 /** Returns the two corners of the target pair, or the same corner twice if the target is a single corner. */
-static void target_corners(const struct covering *covering, int *a, int *b)
+static void target_corners(const struct covering_design *covering, int *a, int *b)
 {
     const int all = all_corners(covering), pair = covering->target - all;
 
@@ -93,17 +94,18 @@ static void target_corners(const struct covering *covering, int *a, int *b)
 }
 
 /** Moves the target to the next pair that is not covered. Returns false if no such pair is left. */
-static bool find_target(struct covering *covering)
+static bool find_target(struct covering_design *covering)
 {
     const int all = all_corners(covering), end = covering->stop_after_corners ? all : all + all * all;
 
-    for (; covering->target < end; covering->target++, covering->num_tries = 0) {
+    for (; covering->target < end; covering->target++, covering->num_proposals = 0) {
         int a, b;
 
         target_corners(covering, &a, &b);
         if (covering->state[a][a] == NOT_SUPPORTED || covering->state[b][b] == NOT_SUPPORTED)
             set_state(covering, a, b, NOT_SUPPORTED);
-        if (covering->state[a][b] == NOT_COVERED && covering->num_tries < (a == b ? TRIES_OF_CORNER : TRIES_OF_PAIR))
+        if (covering->state[a][b] == NOT_COVERED &&
+            covering->num_proposals < (a == b ? TRIES_OF_CORNER : TRIES_OF_PAIR))
             return true;
         set_state(covering, a, b, NOT_SUPPORTED);
     }
@@ -116,19 +118,21 @@ static bool find_target(struct covering *covering)
  * Returns the gain of adding a corner to the problem: the number of uncovered pairs that it completes, plus
  * WEIGHT_OF_CORNER if the corner itself is uncovered.
  */
-static int gain_of(const struct covering *covering, int corner)
+static int gain_of(const struct covering_design *covering, int corner)
 {
     int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
 
     for (int d = 0; d < covering->num_dimensions; d++)
-        gain += covering->row[d] >= 0 && covering->state[corner][covering->row[d]] == NOT_COVERED;
+        gain += covering->proposed_corners[d] >= 0 &&
+                covering->state[corner][covering->proposed_corners[d]] == NOT_COVERED;
     return gain;
 }
 
 /** Returns the corner of a dimension with the largest gain; ties are broken at random. */
-static int best_corner(struct covering *covering, int d)
+static int best_corner(struct covering_design *covering, int d)
 {
-    const int first = covering->first[d], count = covering->dimensions[d].count - covering->dimensions[d].num_alone;
+    const int first = covering->first_corners[d],
+              count = covering->dimensions[d].num_corners - covering->dimensions[d].num_isolated;
     const int begin = (int)random_below(&covering->random, (uint32_t)count);
     int best = first + begin, most = -1;
 
@@ -145,11 +149,12 @@ static int best_corner(struct covering *covering, int d)
 }
 
 /** Returns a random corner of a dimension, excluding isolated corners. */
-static int any_corner(struct covering *covering, int d)
+static int any_corner(struct covering_design *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
 
-    return covering->first[d] + (int)random_below(&covering->random, (uint32_t)(from->count - from->num_alone));
+    return covering->first_corners[d] +
+           (int)random_below(&covering->random, (uint32_t)(from->num_corners - from->num_isolated));
 }
 
 /**
@@ -158,28 +163,28 @@ static int any_corner(struct covering *covering, int d)
  * random corners. If the target is an isolated corner, the first try uses only usual corners, and later tries use more
  * and more random corners.
  */
-static void complete_row(struct covering *covering, bool alone)
+static void complete_row(struct covering_design *covering, bool alone)
 {
     const int begin = (int)random_below(&covering->random, (uint32_t)covering->num_dimensions);
-    const uint32_t tries = (uint32_t)covering->num_tries % TRIES_OF_PAIR;
+    const uint32_t tries = (uint32_t)covering->num_proposals % TRIES_OF_PAIR;
     const uint32_t usual = alone ? TRIES_OF_PAIR - tries : tries;
 
     for (int i = 0; i < covering->num_dimensions; i++) {
         const int d = (begin + i) % covering->num_dimensions;
 
-        if (covering->row[d] >= 0)
+        if (covering->proposed_corners[d] >= 0)
             continue;
         if (random_below(&covering->random, TRIES_OF_PAIR) < usual)
-            covering->row[d] = covering->first[d];
-        else if (alone || covering->num_tries >= TRIES_OF_PAIR ||
+            covering->proposed_corners[d] = covering->first_corners[d];
+        else if (alone || covering->num_proposals >= TRIES_OF_PAIR ||
                  (tries > 0 && random_below(&covering->random, 3) == 0))
-            covering->row[d] = any_corner(covering, d);
+            covering->proposed_corners[d] = any_corner(covering, d);
         else
-            covering->row[d] = best_corner(covering, d);
+            covering->proposed_corners[d] = best_corner(covering, d);
     }
 }
 
-bool covering_next(struct covering *covering)
+bool covering_propose(struct covering_design *covering)
 {
     int a, b;
 
@@ -189,37 +194,38 @@ bool covering_next(struct covering *covering)
         return false;
     target_corners(covering, &a, &b);
     for (int d = 0; d < covering->num_dimensions; d++)
-        covering->row[d] = -1;
-    covering->row[dimension_of(covering, a)] = a;
-    covering->row[dimension_of(covering, b)] = b;
+        covering->proposed_corners[d] = -1;
+    covering->proposed_corners[dimension_of(covering, a)] = a;
+    covering->proposed_corners[dimension_of(covering, b)] = b;
     complete_row(covering, is_alone(covering, a));
-    covering->num_tries++;
+    covering->num_proposals++;
     return true;
 }
 
-int64_t covering_corner(const struct covering *covering, int dimension)
+int64_t covering_proposed_corner(const struct covering_design *covering, int dimension)
 {
-    return covering->dimensions[dimension].corners[covering->row[dimension] - covering->first[dimension]];
+    return covering->dimensions[dimension]
+        .corners[covering->proposed_corners[dimension] - covering->first_corners[dimension]];
 }
 
-bool covering_is_alone(const struct covering *covering)
+bool covering_has_isolated_corner(const struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
-        if (is_alone(covering, covering->row[d]))
+        if (is_alone(covering, covering->proposed_corners[d]))
             return true;
     return false;
 }
 
-void covering_take(struct covering *covering)
+void covering_accept(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         for (int other = 0; other < covering->num_dimensions; other++)
-            if (covering->state[covering->row[d]][covering->row[other]] != NOT_NEEDED)
-                set_state(covering, covering->row[d], covering->row[other], COVERED);
-    covering->num_taken++;
+            if (covering->state[covering->proposed_corners[d]][covering->proposed_corners[other]] != NOT_NEEDED)
+                set_state(covering, covering->proposed_corners[d], covering->proposed_corners[other], COVERED);
+    covering->num_accepted++;
 }
 
-int covering_corners(const struct covering *covering, enum coverage state)
+int covering_num_corners(const struct covering_design *covering, enum coverage state)
 {
     int count = 0;
 
@@ -228,7 +234,7 @@ int covering_corners(const struct covering *covering, enum coverage state)
     return count;
 }
 
-int covering_pairs(const struct covering *covering, enum coverage state)
+int covering_num_pairs(const struct covering_design *covering, enum coverage state)
 {
     int count = 0;
 

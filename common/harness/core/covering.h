@@ -23,60 +23,64 @@ enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
  */
 struct covering_dimension {
     int64_t corners[MAX_CORNERS]; /**< distinct values; the first is the usual one */
-    int count;
-    int num_alone; /**< number of isolated corners, which come last; each is tried in only one problem */
+    int num_corners;
+    int num_isolated; /**< number of isolated corners, which come last; each is tried in only one problem */
 };
 
 /** Initialises a dimension's corners and their count. */
-#define CORNERS(...) .corners = {__VA_ARGS__}, .count = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
+#define CORNERS(...) .corners = {__VA_ARGS__}, .num_corners = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
 
 /** State of a pair of corners; the state of a single corner is that of its pair with itself. */
 enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
 
 /** A covering design under construction. */
-struct covering {
+struct covering_design {
     struct covering_dimension dimensions[MAX_DIMENSIONS];
     int num_dimensions;
     bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
-    int first[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
+    int first_corners[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
-    int target;              /**< index of the corner or pair that the problem starts with; corners come before pairs */
-    int num_tries;           /**< number of problems proposed for the target but not accepted */
-    int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, as an index into all corners */
-    int num_taken;
+    int target;        /**< index of the corner or pair that the problem starts with; corners come before pairs */
+    int num_proposals; /**< number of problems proposed for the target but not accepted */
+    int proposed_corners[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, as an index into all corners */
+    int num_accepted;
 };
 
-/** Copies the dimensions. Corners can be added with covering_add() until the first call of covering_next(). */
-void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
+/**
+ * Copies the dimensions. Corners can be added with covering_add_corner() until the first call of covering_propose().
+ */
+void covering_start(struct covering_design *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool stop_after_corners);
 
 /** Adds dimensions after the existing ones. */
-void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions);
+void covering_add_dimensions(struct covering_design *covering, const struct covering_dimension *dimensions,
+                             int num_dimensions);
 
 /**
- * Adds a corner to a dimension if it is new: as an isolated corner if `alone` is set, else before the isolated corners.
+ * Adds a corner to a dimension if it is new: as an isolated corner if `isolated` is set, else before the isolated
+ * corners.
  */
-void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone);
+void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated);
 
 /**
- * Proposes the next problem, which the caller may accept with covering_take(). If the caller does not accept it,
- * covering_next() proposes other problems with the same pair, up to a limit, after which the pair counts as
+ * Proposes the next problem, which the caller may accept with covering_accept(). If the caller does not accept it,
+ * covering_propose() proposes other problems with the same pair, up to a limit, after which the pair counts as
  * unsupported. Returns false when the design is complete.
  */
-bool covering_next(struct covering *covering);
+bool covering_propose(struct covering_design *covering);
 
 /** Returns the proposed problem's corner in a dimension. */
-int64_t covering_corner(const struct covering *covering, int dimension);
+int64_t covering_proposed_corner(const struct covering_design *covering, int dimension);
 
 /** Returns whether the proposed problem contains an isolated corner. */
-bool covering_is_alone(const struct covering *covering);
+bool covering_has_isolated_corner(const struct covering_design *covering);
 
 /** Accepts the proposed problem and marks its pairs as covered. */
-void covering_take(struct covering *covering);
+void covering_accept(struct covering_design *covering);
 
 /** Returns the number of corners, or of pairs of corners of two dimensions, that are in this state. */
-int covering_corners(const struct covering *covering, enum coverage state);
-int covering_pairs(const struct covering *covering, enum coverage state);
+int covering_num_corners(const struct covering_design *covering, enum coverage state);
+int covering_num_pairs(const struct covering_design *covering, enum coverage state);
 
 #endif

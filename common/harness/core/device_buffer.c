@@ -8,23 +8,23 @@
 
 enum { GUARD_BYTES = 1024, GUARD_VALUE = 0xc3 };
 
-bool device_error(struct error *error, const char *doing, cudaError_t status)
+bool error_set_cuda(struct error *error, const char *operation, cudaError_t status)
 {
-    const char *const fault = backend_fault();
+    const char *const fault = backend_fault_message();
 
-    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, fault ? fault : cudaGetErrorString(status));
+    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", operation, fault ? fault : cudaGetErrorString(status));
 }
 
-/** Checks the status of a CUDA call. If the call failed, sets the error with device_error() and returns false. */
+/** Checks the status of a CUDA call. If the call failed, sets the error with error_set_cuda() and returns false. */
 static bool is_done(cudaError_t status, const char *doing, struct error *error)
 {
-    return status == cudaSuccess || device_error(error, doing, status);
+    return status == cudaSuccess || error_set_cuda(error, doing, status);
 }
 
-bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
+bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign_bytes,
                             struct error *error)
 {
-    const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
+    const size_t before = GUARD_BYTES + misalign_bytes; /* the first guard band ends where the data begins */
     char *base, *after, doing[96], size[24];
     cudaError_t status;
 
@@ -32,8 +32,8 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
     status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
         cudaGetLastError(); /* clears the error, so that the next call does not return it */
-        snprintf(doing, sizeof doing, "%s: %s of device memory", name, memory_text(bytes, size));
-        return device_error(error, doing, status);
+        snprintf(doing, sizeof doing, "%s: %s of device memory", name, format_bytes(bytes, size));
+        return error_set_cuda(error, doing, status);
     }
     after = base + before + bytes;
     *buffer = (struct device_buffer){base, base + before, bytes};
@@ -42,9 +42,9 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
         status = cudaMemset(after, GUARD_VALUE, GUARD_BYTES);
     if (status != cudaSuccess) {
         device_buffer_free(buffer);
-        return device_error(error, "filling guard bands", status);
+        return error_set_cuda(error, "filling guard bands", status);
     }
-    backend_array(buffer->data, bytes, name);
+    backend_register_array(buffer->data, bytes, name);
     return true;
 }
 
@@ -64,9 +64,9 @@ bool device_buffer_zero(const struct device_buffer *buffer, struct error *error)
     return set_bytes(buffer, 0, error);
 }
 
-bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error)
+bool device_buffer_poison(const struct device_buffer *buffer, int poison_byte, struct error *error)
 {
-    if (!set_bytes(buffer, byte, error))
+    if (!set_bytes(buffer, poison_byte, error))
         return false;
     backend_mark_unwritten(buffer->data, buffer->bytes);
     return true;
@@ -84,7 +84,7 @@ bool device_buffer_download(const struct device_buffer *buffer, void *host, stru
                                      "copying from the device", error);
 }
 
-bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error)
+bool device_buffer_check_guards(const struct device_buffer *buffer, const char *name, struct error *error)
 {
     unsigned char guards[2 * GUARD_BYTES];
     cudaError_t status = cudaMemcpy(guards, (char *)buffer->data - GUARD_BYTES, GUARD_BYTES, cudaMemcpyDeviceToHost);
@@ -93,7 +93,7 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
         status = cudaMemcpy(guards + GUARD_BYTES, (char *)buffer->data + buffer->bytes, GUARD_BYTES,
                             cudaMemcpyDeviceToHost);
     if (status != cudaSuccess)
-        return device_error(error, "reading guard bands", status);
+        return error_set_cuda(error, "reading guard bands", status);
     for (int i = 0; i < 2 * GUARD_BYTES; i++)
         if (guards[i] != GUARD_VALUE)
             return i < GUARD_BYTES
@@ -102,7 +102,8 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
     return true;
 }
 
-bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error)
+bool device_buffer_check_unchanged(const struct device_buffer *buffer, const void *host, const char *name,
+                                   struct error *error)
 {
     unsigned char piece[1 << 18]; /* inputs are large, so they are compared in chunks */
 

@@ -17,13 +17,14 @@
 #endif
 
 /**
- * An array of numbers uniformly distributed between -scale and scale. If `row` is not 0, the array is a rank's part of
- * a larger array: it consists of `row` elements out of every `pitch`, starting at element `skip`.
+ * An array of numbers uniformly distributed between -scale and scale. If `part_row` is not 0, the array is a rank's
+ * part of a larger array: it consists of `part_row` elements out of every `part_pitch`, starting at element
+ * `part_begin`.
  */
-struct generated {
+struct generated_array {
     uint64_t state; /**< derived from the seed and the array's stream */
     float scale;
-    int64_t row, pitch, skip;
+    int64_t part_row, part_pitch, part_begin;
 };
 
 /** Returns output number `index` of SplitMix64 (Steele, Lea and Flood, 2014): 64 pseudo-random bits. */
@@ -37,18 +38,18 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
 }
 
 /** Returns the array that stream `stream` of a seed generates. */
-GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stream, float scale)
+GENERATED_FUNCTION struct generated_array generated_start(uint64_t seed, uint64_t stream, float scale)
 {
-    struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
+    struct generated_array generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
 
     return generated;
 }
 
 /** Returns element `index` of the array: a multiple of scale / 2^23, rounded once. */
-GENERATED_FUNCTION float generated_value(struct generated generated, int64_t index)
+GENERATED_FUNCTION float generated_value(struct generated_array generated, int64_t index)
 {
-    if (generated.row)
-        index = index / generated.row * generated.pitch + index % generated.row + generated.skip;
+    if (generated.part_row)
+        index = index / generated.part_row * generated.part_pitch + index % generated.part_row + generated.part_begin;
 
     const int32_t value = (int32_t)(generated_bits(generated.state, (uint64_t)index) >> 40) - (1 << 23);
 

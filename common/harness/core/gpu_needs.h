@@ -11,35 +11,35 @@
 
 /** Requirements beyond compute capability 7.5, the minimum for this course. All zeros means no further requirements. */
 struct gpu_needs {
-    int capability;   /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
-    bool only;        /**< whether exactly that capability is required, because later GPUs lack these instructions */
-    const char *what; /**< feature that requires the capability, such as "bulk copies" */
+    int capability;        /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
+    bool exact_capability; /**< whether exactly that capability is required; later GPUs lack these instructions */
+    const char *feature;   /**< feature that requires the capability, such as "bulk copies" */
 };
 
 /** The GPU that runs the kernels. All zeros for the simulator, which needs no checks. */
 struct gpu {
-    int capability;      /**< compute capability, 90 for 9.0 */
-    int compiled_for;    /**< target architecture of the program: 80 for sm_80 */
-    size_t shared_bytes; /**< maximum shared memory per block in bytes */
+    int compute_capability;    /**< compute capability, 90 for 9.0 */
+    int compiled_architecture; /**< target architecture of the program: 80 for sm_80 */
+    size_t max_shared_bytes;   /**< maximum shared memory per block in bytes */
 };
 
 /**
- * Checks that the GPU `name` meets the requirements; `needs` may be NULL. If it does not, returns false and sets
+ * Checks that the GPU `gpu_name` meets the requirements; `needs` may be NULL. If it does not, returns false and sets
  * RUN_NO_DEVICE.
  */
-bool gpu_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
+bool gpu_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error);
 
 /**
  * Checks that the program was compiled for a GPU that meets the requirements. If it was not, returns false and sets
  * RUN_NO_DEVICE: a newer GPU also runs code that was compiled for an older one, but such code lacks the newer
  * instructions.
  */
-bool build_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
+bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error);
 
 /**
- * Checks that a block on the GPU `name` may use `shared_bytes` bytes of shared memory. If not, returns false and sets
- * RUN_NO_DEVICE and `unsupported`.
+ * Checks that a block on the GPU `gpu_name` may use `shared_bytes` bytes of shared memory. If not, returns false and
+ * sets RUN_NO_DEVICE and `unsupported`.
  */
-bool gpu_has_shared_memory(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error);
+bool gpu_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error);
 
 #endif

@@ -23,7 +23,7 @@ static const char *const descr_names[NUM_DTYPES] = {
 static const char *const allowed_types[] = {
     [NPY_FLOATS] = "'<f2' and '<f4'", [NPY_INTEGERS] = "'<i4' and '<i8'", [NPY_ANY] = "'<f2', '<f4', '<i4' and '<i8'"};
 
-int64_t npy_count(const struct npy_array *array)
+int64_t npy_num_elements(const struct npy_array *array)
 {
     int64_t count = 1;
 

@@ -24,7 +24,7 @@ struct npy_array {
 };
 
 /** Returns the number of elements. */
-int64_t npy_count(const struct npy_array *array);
+int64_t npy_num_elements(const struct npy_array *array);
 
 /** Reads a complete file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);

@@ -53,17 +53,17 @@ static bool is_text(const struct option_row *option)
 /** Sets the option's field from its value, then calls its on_parse(). */
 static bool set_option(const struct option_row *option, const char *text, void *options, struct error *error)
 {
-    void *const field = (char *)options + option->field;
+    void *const field = (char *)options + option->field_offset;
     int64_t number = 0;
     bool good = true;
     int word = 0;
 
-    if (option->given)
-        *(bool *)((char *)options + option->given) = true;
+    if (option->given_offset)
+        *(bool *)((char *)options + option->given_offset) = true;
     if (option->type == OPTION_PATH && !text[0])
         return error_set(error, "--%s: '' is not a file's name", option->name);
-    if (option->words)
-        good = parse_word(option->name, text, option->words, &word, error);
+    if (option->value_words)
+        good = parse_word(option->name, text, option->value_words, &word, error);
     else if (option->type == OPTION_INT || option->type == OPTION_INT64 || option->type == OPTION_BOOL)
         good = parse_integer(option->name, text, option->least, option->most, &number, error);
 
@@ -78,7 +78,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
     else if (option->type == OPTION_BOOL)
         *(bool *)field = number == 1 || word == 1;
     else
-        *(int *)field = option->words ? word : (int)number;
+        *(int *)field = option->value_words ? word : (int)number;
     return good && (!option->on_parse || option->on_parse(option, options, error));
 }
 
@@ -171,7 +171,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
     for (const struct option_row *option = table; option && count < MAX_ROWS; option = next_row(option))
         if (!option->name || !is_among(refused, option->name)) {
             rows[count] = (struct argp_option){
-                option->name, option->name ? 256 + count : 0, option->argument, 0, option->help, option->group};
+                option->name, option->name ? 256 + count : 0, option->placeholder, 0, option->help, option->help_group};
             count++;
         }
 
@@ -214,9 +214,9 @@ static const struct option_row *find_option(const struct option_row *table, int 
         refuse_unknown(table, word, length, error);
     else if (match_option(table, word + 2, length, &option) > 1)
         refuse_ambiguous(table, word, length, error);
-    else if (has_value && !option->argument)
+    else if (has_value && !option->placeholder)
         error_set(error, "%s: takes no value", word);
-    else if (option->argument && !has_value && ++*i == argc)
+    else if (option->placeholder && !has_value && ++*i == argc)
         error_set(error, "%s: needs a value", word);
     else {
         *value = has_value ? word + 2 + length + 1 : argv[*i];
@@ -225,8 +225,8 @@ static const struct option_row *find_option(const struct option_row *table, int 
     return NULL;
 }
 
-bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
-                   void *options, struct error *error)
+bool options_parse(const struct option_row *table, const char *const *unsupported, const char *help_text, int argc,
+                   char **argv, void *options, struct error *error)
 {
     for (int sets = 0; sets <= 1; sets++) /* the first pass checks all words, the second sets the values */
         for (int i = 1; i < argc; i++) {
@@ -236,7 +236,7 @@ bool options_parse(const struct option_row *table, const char *const *refused, c
             if (is_help(argv[i])) {
                 if (!sets)
                     break;
-                show_help(table, refused, doc, argv[0], argv[i]);
+                show_help(table, unsupported, help_text, argv[0], argv[i]);
             }
             option = find_option(table, argc, argv, &i, &value, error);
             if (!option || (sets && !set_option(option, value, options, error)))
@@ -245,7 +245,7 @@ bool options_parse(const struct option_row *table, const char *const *refused, c
     return true;
 }
 
-const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv)
+const char *options_find_unlisted(const struct option_row *table, const char *const *names, int argc, char **argv)
 {
     struct error error;
     const char *value;
@@ -290,8 +290,8 @@ static void write_quoted(const char *text, FILE *stream)
 /** Writes a field's value in the form that its option accepts. */
 static void write_value(const struct option_row *option, const void *field, FILE *stream)
 {
-    if (option->words)
-        fputs(option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field], stream);
+    if (option->value_words)
+        fputs(option->value_words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field], stream);
     else if (is_text(option))
         write_quoted(*(const char *const *)field, stream);
     else if (option->type == OPTION_INT64)
@@ -312,13 +312,13 @@ char *options_command(const struct option_row *table, const void *options, unsig
         return NULL;
     write_quoted(program, stream);
     for (const struct option_row *option = table; option; option = next_row(option)) {
-        const void *const field = (const char *)options + option->field;
+        const void *const field = (const char *)options + option->field_offset;
 
         if (!option->name || (option->traits && !(option->traits & traits)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) || (is_text(option) && !*(const char *const *)field))
             continue;
-        fprintf(stream, " --%s%s", option->name, option->argument ? " " : "");
-        if (option->argument)
+        fprintf(stream, " --%s%s", option->name, option->placeholder ? " " : "");
+        if (option->placeholder)
             write_value(option, field, stream);
     }
     if (fclose(stream) == 0)

@@ -25,15 +25,15 @@ enum option_type {
 
 /** An option or, if `name` is NULL, the heading of a group in --help. An all-zero row terminates a table. */
 struct option_row {
-    const char *name;     /**< option name without the dashes */
-    const char *argument; /**< placeholder for the value in --help; NULL for a flag */
+    const char *name;        /**< option name without the dashes */
+    const char *placeholder; /**< placeholder for the value in --help; NULL for a flag */
     const char *help;
-    int group; /**< group in --help, where each group is sorted by name */
+    int help_group; /**< group in --help, where each group is sorted by name */
     enum option_type type;
-    size_t field;             /**< offset of the field in the program's options */
-    size_t given;             /**< offset of a bool that is set if the option is given; 0 if there is none */
-    int64_t least, most;      /**< allowed range of an integer or of an OPTION_BOOL without words */
-    const char *const *words; /**< words of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
+    size_t field_offset;            /**< offset of the field in the program's options */
+    size_t given_offset;            /**< offset of a bool that is set if the option is given; 0 if there is none */
+    int64_t least, most;            /**< allowed range of an integer or of an OPTION_BOOL without words */
+    const char *const *value_words; /**< words of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
     /** Called after the field has been set; may be NULL. On failure, returns false and sets *error. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
@@ -54,19 +54,19 @@ enum { WITH_NO_RUN = 1 };
 extern const char *options_version_lines;
 
 /**
- * Parses the command line into `options`; --help and --version print and exit. `doc` is the --help text before and
- * after the options. --help omits the options in `refused`, a NULL-terminated list or NULL: the program parses these
- * options only to report why it does not support them. On failure the error names the argument, its value and the
+ * Parses the command line into `options`; --help and --version print and exit. `help_text` is the --help text before
+ * and after the options. --help omits the options in `unsupported`, a NULL-terminated list or NULL: the program parses
+ * these options only to report why it does not support them. On failure the error names the argument, its value and the
  * allowed values.
  */
-bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
-                   void *options, struct error *error);
+bool options_parse(const struct option_row *table, const char *const *unsupported, const char *help_text, int argc,
+                   char **argv, void *options, struct error *error);
 
 /**
  * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if every
  * option is in the list.
  */
-const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv);
+const char *options_find_unlisted(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**
  * Returns the shell command that reproduces a run with these traits: the program and, in the table's order, its

@@ -14,29 +14,29 @@
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-#define FIELD(member) .field = offsetof(struct program_options, member)
+#define FIELD(member) .field_offset = offsetof(struct program_options, member)
 
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
-     .given = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
+     .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
-     OPTION_INT, FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
+     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
     {"check-corners", NULL,
      "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
      "out",
-     3, OPTION_FLAG, FIELD(check_corners), .traits = WITH_NO_RUN},
+     3, OPTION_FLAG, FIELD(check_only_corners), .traits = WITH_NO_RUN},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
-     3, OPTION_INT, FIELD(check_share), .least = 1, .most = 1000, .traits = WITH_NO_RUN},
-    {.help = "The output", .group = 3},
-    {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
-     .traits = WITH_NO_RUN},
+     3, OPTION_INT, FIELD(check_one_in), .least = 1, .most = 1000, .traits = WITH_NO_RUN},
+    {.help = "The output", .help_group = 3},
+    {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format),
+     .value_words = record_formats, .traits = WITH_NO_RUN},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_PATH, FIELD(trace), .traits = WITH_NO_RUN},
+     3, OPTION_PATH, FIELD(trace_path), .traits = WITH_NO_RUN},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
      FIELD(trace_kernel), .traits = WITH_NO_RUN},
     {0},
@@ -58,14 +58,14 @@ bool array_file_exists(const char *flag, const char *path, struct error *error)
 /** Returns the option on the command line that makes the program choose its own problems, or NULL. */
 static const char *name_check(const struct program_options *options)
 {
-    return options->check_all         ? "check-all"
-           : options->check_corners   ? "check-corners"
-           : options->check_share > 0 ? "check-share"
-                                      : NULL;
+    return options->check_all            ? "check-all"
+           : options->check_only_corners ? "check-corners"
+           : options->check_one_in > 0   ? "check-share"
+                                         : NULL;
 }
 
-bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
-                   void *options)
+bool program_parse(struct program *program, const struct option_row *table, const char *description, int argc,
+                   char **argv, void *options)
 {
     static const char *const taken[] = {"check-all", "check-corners", "check-share", "seed", NULL};
     char doc[320];
@@ -74,14 +74,14 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         doc, sizeof doc,
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
         "input, 3 no suitable device, or too little memory.",
-        program->name, does);
+        program->name, description);
     standard_streams_reserve();
     program->options = options;
-    if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
+    if (!options_parse(table, program->unsupported_options, doc, argc, argv, options, &program->error))
         return false;
 
     const char *const check = name_check(program->options);
-    const char *const other = check ? options_find_other(table, taken, argc, argv) : NULL;
+    const char *const other = check ? options_find_unlisted(table, taken, argc, argv) : NULL;
 
     program->options->check_all = check;
     return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
@@ -97,15 +97,15 @@ static bool check_options(const struct program_options *options, bool on_host, s
 {
     if (options->flush_l2 && !options->bench)
         return error_set(error, "--flush-l2: only times know a cache; add --bench");
-    if (options->trace && options->bench)
+    if (options->trace_path && options->bench)
         return error_set(error, "--trace: traces one launch; leave out --bench");
-    if (options->launches > 1 && options->bench)
+    if (options->num_launches > 1 && options->bench)
         return error_set(error, "--launches: a benchmark launches as often as it takes; leave out --bench");
-    if (options->launches > 1 && on_host)
+    if (options->num_launches > 1 && on_host)
         return error_set(error, "--launches: this chapter computes on the host; it launches nothing");
-    if (options->trace_kernel && !options->trace)
+    if (options->trace_kernel && !options->trace_path)
         return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
-    if (options->bench && options->out)
+    if (options->bench && options->output_directory)
         return error_set(error, "--out: a benchmark writes no arrays; leave out --bench");
     return true;
 }
@@ -122,36 +122,37 @@ static void end_early(void)
         _exit(RUN_NO_DEVICE);
 }
 
-void program_overlaps(struct program *program)
+void program_set_overlapping(struct program *program)
 {
-    static const struct gpu_needs needs = {.capability = 90, .what = "launches that overlap"};
+    static const struct gpu_needs needs = {.capability = 90, .feature = "launches that overlap"};
 
     program->needs = &needs;
-    program->before = "launched one after the other";
+    program->previous_name = "launched one after the other";
 }
 
 bool program_open(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
-    program->requested = *program->options;
+    program->requested_options = *program->options;
     atexit(end_early);
-    if (!check_options(&program->requested, program->on_host, &program->error) || !environment_check(&program->error) ||
+    if (!check_options(&program->requested_options, program->on_host, &program->error) ||
+        !environment_check(&program->error) ||
         !(program->on_host || backend_open(&program->backend, program->needs, &program->error)))
         return false;
     bench->name = program->name;
-    bench->before = program->before;
+    bench->previous_name = program->previous_name;
     bench->on_host = program->on_host;
     bench->has_times = program->backend.has_times;
-    bench->flush_l2 = program->requested.flush_l2;
-    bench->one_size = program->requested.num_tokens_given ? program->requested.num_tokens : -1;
+    bench->flush_l2 = program->requested_options.flush_l2;
+    bench->only_size = program->requested_options.num_tokens_given ? program->requested_options.num_tokens : -1;
     return true;
 }
 
 unsigned program_traits(const struct program *program)
 {
-    return (program->requested.bench && !program->requested.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
-           (program->options->launches > 1 ? SEVERAL_LAUNCHES : 0);
+    return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
+           (program->options->num_launches > 1 ? SEVERAL_LAUNCHES : 0);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static bool refuse_directory(const char *directory, int reason, struct error *er
                : error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
 }
 
-bool output_directory_ready(const char *directory, struct error *error)
+bool output_directory_prepare(const char *directory, struct error *error)
 {
     struct stat status;
 
@@ -190,7 +191,7 @@ static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
-    if (!bench_next(bench, &program->error))
+    if (!bench_next_size(bench, &program->error))
         return false;
     program->options->num_tokens = bench->rows[bench->num_rows - 1].num_tokens;
     program->options->num_tokens_given = true;
@@ -201,7 +202,7 @@ static bool next_size(struct program *program)
 static void show_progress(const struct program *program)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s: %d problems\033[K", program->name, program->covering.num_taken);
+        fprintf(stderr, "\r%s: %d problems\033[K", program->name, program->covering.num_accepted);
 }
 
 static void erase_progress(void)
@@ -210,16 +211,16 @@ static void erase_progress(void)
         fprintf(stderr, "\r\033[K");
 }
 
-bool program_next(struct program *program)
+bool program_next_run(struct program *program)
 {
-    const struct program_options *const requested = &program->requested;
-    const bool first = !program->begun;
+    const struct program_options *const requested = &program->requested_options;
+    const bool first = !program->has_begun_run;
 
     if (requested->check_all)
         show_progress(program);
     if (requested->check_all && program->error.unsupported)
         program->error = (struct error){0};
-    program->begun = true;
+    program->has_begun_run = true;
     if (program->error.result != RUN_VERIFIED)
         return false;
     return requested->bench ? next_size(program) : first || requested->check_all;
@@ -230,9 +231,9 @@ static bool run_traced(struct program *program, const struct checked_launch *lau
                        struct atomic_file *trace)
 {
     struct error *const error = &program->error;
-    const bool good = backend_trace_begin(program->requested.trace_kernel, error) &&
-                      atomic_file_open(trace, "--trace: ", program->requested.trace, error) &&
-                      launch_run(launch, tensors, error);
+    const bool good = backend_trace_begin(program->requested_options.trace_kernel, error) &&
+                      atomic_file_open(trace, "--trace: ", program->requested_options.trace_path, error) &&
+                      checked_launch_run(launch, tensors, error);
 
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
@@ -242,14 +243,15 @@ static bool run_traced(struct program *program, const struct checked_launch *lau
  */
 static void run_once(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
-    const char *const out = program->requested.out;
+    const char *const out = program->requested_options.output_directory;
     struct error *const error = &program->error;
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if (out && !output_directory_ready(out, error))
+    if (out && !output_directory_prepare(out, error))
         return;
-    if ((program->requested.trace ? run_traced(program, launch, tensors, files) : launch_run(launch, tensors, error)) &&
-        (!out || tensors_write(tensors, out, files + 1, error)))
+    if ((program->requested_options.trace_path ? run_traced(program, launch, tensors, files)
+                                               : checked_launch_run(launch, tensors, error)) &&
+        (!out || tensors_write_outputs(tensors, out, files + 1, error)))
         atomic_files_commit(files, 1 + MAX_TENSORS, error);
     atomic_files_discard(files, 1 + MAX_TENSORS);
     if (!launch->on_host)
@@ -291,15 +293,15 @@ static int first_of_share(const struct program *program)
     char digits[8] = "";
 
     snprintf(digits, sizeof digits, "%s", program->source_hash);
-    return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested.check_share);
+    return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested_options.check_one_in);
 }
 
 /** Returns whether --check-share skips the current problem. */
 static bool is_left_out(const struct program *program)
 {
-    const int share = program->requested.check_share;
+    const int share = program->requested_options.check_one_in;
 
-    return share > 1 && program->covering.num_taken % share != first_of_share(program);
+    return share > 1 && program->covering.num_accepted % share != first_of_share(program);
 }
 
 void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
@@ -308,26 +310,27 @@ void program_run(struct program *program, const struct checked_launch *launch, s
 
     if (!has_room(program, launch, &program->error))
         return;
-    repeated.repeats = program->options->launches > 1 ? program->options->launches - 1 : 0;
-    if (program->requested.bench)
+    repeated.num_earlier_launches = program->options->num_launches > 1 ? program->options->num_launches - 1 : 0;
+    if (program->requested_options.bench)
         bench_implementation(&program->bench, launch, tensors, &program->error);
-    else if (!program->requested.check_all)
+    else if (!program->requested_options.check_all)
         run_once(program, &repeated, tensors);
     else if (is_left_out(program))
-        covering_take(&program->covering);
-    else if (launch_run(&repeated, tensors, &program->error)) {
-        covering_take(&program->covering);
+        covering_accept(&program->covering);
+    else if (checked_launch_run(&repeated, tensors, &program->error)) {
+        covering_accept(&program->covering);
         program->num_verified++;
         record_kernels(program);
     }
 }
 
-void program_run_before(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_run_previous(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct error ignored = {0};
 
-    if (program->requested.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
-        bench_before(&program->bench, launch, tensors);
+    if (program->requested_options.bench && program->error.result == RUN_VERIFIED &&
+        has_room(program, launch, &ignored))
+        bench_previous_implementation(&program->bench, launch, tensors);
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
@@ -338,17 +341,17 @@ static void report_run(const struct program *program, struct record *report)
     const char *const device = program->on_host ? "host" : program->backend.device;
     const bool is_gpu = !program->on_host && !program->backend.has_counters;
 
-    record_text(report, IN_TABLE, NULL, "%s on %s%s", program->name, is_gpu ? "" : "the ", device);
-    record_text(report, IN_DATA, "chapter", "%s", program->name);
-    record_text(report, IN_DATA, "before", "%s", program->before ? program->before : "");
-    record_text(report, IN_DATA, "device", "%s", device);
-    record_text(report, IN_CSV, "verified", "%s", program->error.result == RUN_VERIFIED ? "yes" : "no");
-    record_text(report, IN_JSON, "command", "%s", program_command(program));
-    record_text(report, IN_TABLE, "problem", "%s", program->problem);
-    record_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input);
+    record_add_text(report, IN_TABLE, NULL, "%s on %s%s", program->name, is_gpu ? "" : "the ", device);
+    record_add_text(report, IN_DATA, "chapter", "%s", program->name);
+    record_add_text(report, IN_DATA, "before", "%s", program->previous_name ? program->previous_name : "");
+    record_add_text(report, IN_DATA, "device", "%s", device);
+    record_add_text(report, IN_CSV, "verified", "%s", program->error.result == RUN_VERIFIED ? "yes" : "no");
+    record_add_text(report, IN_JSON, "command", "%s", program_command(program));
+    record_add_text(report, IN_TABLE, "problem", "%s", program->problem_text);
+    record_add_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input_text);
 }
 
-void report_origin(const struct program *program, struct record *report)
+void report_add_provenance(const struct program *program, struct record *report)
 {
     const struct backend_info *const backend = &program->backend; /* its strings are "" if the host computes */
     const time_t now = time(NULL);
@@ -356,40 +359,40 @@ void report_origin(const struct program *program, struct record *report)
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    record_text(report, IN_JSON, "driver", "%s", backend->driver);
-    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
-    record_text(report, IN_JSON, "date", "%s", date);
-    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
-    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, program->requested.seed);
+    record_add_text(report, IN_JSON, "driver", "%s", backend->driver);
+    record_add_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_add_text(report, IN_JSON, "date", "%s", date);
+    record_add_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
+    record_add_text(report, IN_JSON, "distribution", "%s", program->distribution_name);
+    record_add_number(report, IN_JSON, "seed", "%" PRIu64, program->requested_options.seed);
 }
 
-/** Begins the report of a benchmark; program->problem describes the last row's problem. */
+/** Begins the report of a benchmark; program->problem_text describes the last row's problem. */
 static void report_bench(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
-    const char *const cache = program->requested.flush_l2 ? "flushed" : "warm";
+    const char *const cache = program->requested_options.flush_l2 ? "flushed" : "warm";
 
-    record_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
-                cache, program->requested.flush_l2 ? " L2" : "");
-    record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
-    record_text(report, IN_TABLE, NULL,
-                "microseconds per %s: median (p10, p90); every size verified before and after\n",
-                program->on_host ? "call" : "launch");
-    record_text(report, IN_JSON, "chapter", "%s", program->name);
-    record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
-    record_text(report, IN_JSON, "device", "%s", device);
-    record_text(report, IN_JSON, "command", "%s", program_command(program));
-    report_origin(program, report);
-    record_text(report, IN_JSON, "cache", "%s", cache);
+    record_add_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
+                    cache, program->requested_options.flush_l2 ? " L2" : "");
+    record_add_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem_text);
+    record_add_text(report, IN_TABLE, NULL,
+                    "microseconds per %s: median (p10, p90); every size verified before and after\n",
+                    program->on_host ? "call" : "launch");
+    record_add_text(report, IN_JSON, "chapter", "%s", program->name);
+    record_add_text(report, IN_JSON, "before", "%s", program->previous_name ? program->previous_name : "");
+    record_add_text(report, IN_JSON, "device", "%s", device);
+    record_add_text(report, IN_JSON, "command", "%s", program_command(program));
+    report_add_provenance(program, report);
+    record_add_text(report, IN_JSON, "cache", "%s", cache);
 }
 
-struct record *program_report_head(struct program *program)
+struct record *program_begin_report(struct program *program)
 {
-    if (program->requested.check_all)
+    if (program->requested_options.check_all)
         return NULL;
     record_free(&program->report);
-    if (program->requested.bench)
+    if (program->requested_options.bench)
         report_bench(program, &program->report);
     else
         report_run(program, &program->report);
@@ -398,16 +401,18 @@ struct record *program_report_head(struct program *program)
 
 struct record *program_report_result(struct program *program)
 {
-    struct record *const report = program->requested.bench || program->requested.check_all ? NULL : &program->report;
+    struct record *const report = program->requested_options.bench || program->requested_options.check_all
+                                      ? NULL
+                                      : &program->report;
     const bool verified = program->error.result == RUN_VERIFIED;
 
     const char *const text = program->error.text;
 
-    record_text(report, IN_TABLE, "verified", verified ? "yes: %.*s" : "NO: %.*s",
-                verified ? (int)strlen(program->verified) : (int)(error_advice(text) - text),
-                verified ? program->verified : text);
-    record_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
-    record_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
+    record_add_text(report, IN_TABLE, "verified", verified ? "yes: %.*s" : "NO: %.*s",
+                    verified ? (int)strlen(program->verified_text) : (int)(error_advice(text) - text),
+                    verified ? program->verified_text : text);
+    record_add_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
+    record_add_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
     return report;
 }
 
@@ -416,53 +421,53 @@ struct record *program_report_result(struct program *program)
 /** Adds a counter's row to the table, with a column for each kernel if there are several kernels. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
-    const struct counter *const total = &counters->total[index];
+    const struct counter *const total = &counters->totals[index];
     char text[64];
 
     snprintf(text, sizeof text, "%s", total->name);
     for (char *c = text; (c = strchr(c, '_'));)
         *c = ' ';
-    record_column(row, -26, "counter", "%s", text);
-    record_column(row, 15, "total", "%s", format_thousands(total->value, text));
+    record_add_column(row, -26, "counter", "%s", text);
+    record_add_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_column(row, 12, "per token", "%s", format_hundredths((double)total->value / num_tokens, text));
+        record_add_column(row, 12, "per token", "%s", format_hundredths((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
-        record_column(row, 13, counters->kernels[k].name, "%s",
-                      format_thousands(counters->kernels[k].counters[index].value, text));
+        record_add_column(row, 13, counters->kernels[k].name, "%s",
+                          format_thousands(counters->kernels[k].counters[index].value, text));
 }
 
 static bool is_reported(const struct run_counters *counters, int index)
 {
-    return index < counters->num_counters - counters->num_rare || counters->total[index].value > 0;
+    return index < counters->num_counters - counters->num_rare_counters || counters->totals[index].value > 0;
 }
 
 static void add_values(const struct run_counters *all, const struct counter *counters, struct record *values)
 {
     for (int i = 0; i < all->num_counters; i++)
         if (is_reported(all, i))
-            record_number(values, IN_DATA, counters[i].name, "%" PRIu64, counters[i].value);
+            record_add_number(values, IN_DATA, counters[i].name, "%" PRIu64, counters[i].value);
 }
 
-void counters_report(const struct run_counters *counters, double num_tokens, struct record *report)
+void report_add_counters(const struct run_counters *counters, double num_tokens, struct record *report)
 {
     struct record *list;
 
     if (counters->num_counters > 0) {
-        record_text(report, IN_TABLE, NULL, "%s", "");
-        list = record_list(report, IN_TABLE, NULL);
+        record_add_text(report, IN_TABLE, NULL, "%s", "");
+        list = record_add_list(report, IN_TABLE, NULL);
         for (int i = 0; i < counters->num_counters; i++)
             if (is_reported(counters, i))
-                add_row(counters, i, num_tokens, record_object(list, IN_TABLE, NULL));
-        if (backend_limits())
-            record_text(report, IN_TABLE, NULL, "\n%s", backend_limits());
+                add_row(counters, i, num_tokens, record_add_object(list, IN_TABLE, NULL));
+        if (backend_limitations())
+            record_add_text(report, IN_TABLE, NULL, "\n%s", backend_limitations());
     }
-    add_values(counters, counters->total, record_object(report, IN_DATA, "counters"));
-    list = record_list(report, IN_JSON, "kernels");
+    add_values(counters, counters->totals, record_add_object(report, IN_DATA, "counters"));
+    list = record_add_list(report, IN_JSON, "kernels");
     for (int k = 0; k < counters->num_kernels; k++) {
-        struct record *const kernel = record_object(list, IN_JSON, NULL);
+        struct record *const kernel = record_add_object(list, IN_JSON, NULL);
 
-        record_text(kernel, IN_JSON, "name", "%s", counters->kernels[k].name);
-        add_values(counters, counters->kernels[k].counters, record_object(kernel, IN_JSON, "counters"));
+        record_add_text(kernel, IN_JSON, "name", "%s", counters->kernels[k].name);
+        add_values(counters, counters->kernels[k].counters, record_add_object(kernel, IN_JSON, "counters"));
     }
 }
 
@@ -494,10 +499,10 @@ static void print_error(const struct program *program, const char *before)
 
     fprintf(stderr, "%s: %s%.*s\n", program->name, before, (int)(advice - text), text);
     if (*advice)
-        fprintf(stderr, "%s: try: %s\n", program->name, advice + strlen(ERROR_TRY));
+        fprintf(stderr, "%s: try: %s\n", program->name, advice + strlen(ERROR_ADVICE_PREFIX));
 }
 
-int program_exit(const struct program *program)
+int program_print_error(const struct program *program)
 {
     ended = true;
     if (program->error.result != RUN_VERIFIED)
@@ -508,19 +513,21 @@ int program_exit(const struct program *program)
 /** Prints the numbers of problems, pairs and kernels that --check-all has verified. */
 static void print_coverage(const struct program *program)
 {
-    const struct covering *const covering = &program->covering;
-    const int corners = covering_corners(covering, COVERED), pairs = covering_pairs(covering, COVERED);
-    const int other_corners = covering_corners(covering, NOT_SUPPORTED);
-    const int other_pairs = program->requested.check_corners ? 0 : covering_pairs(covering, NOT_SUPPORTED);
+    const struct covering_design *const covering = &program->covering;
+    const int corners = covering_num_corners(covering, COVERED), pairs = covering_num_pairs(covering, COVERED);
+    const int other_corners = covering_num_corners(covering, NOT_SUPPORTED);
+    const int other_pairs = program->requested_options.check_only_corners ? 0
+                                                                          : covering_num_pairs(covering, NOT_SUPPORTED);
 
     printf("%s: ", program->name);
-    if (program->num_verified < covering->num_taken)
+    if (program->num_verified < covering->num_accepted)
         printf("%d of %d problems verified, one in %d from problem %d; the %d problems have", program->num_verified,
-               covering->num_taken, program->requested.check_share, first_of_share(program), covering->num_taken);
+               covering->num_accepted, program->requested_options.check_one_in, first_of_share(program),
+               covering->num_accepted);
     else
-        printf("%d problems verified, with", covering->num_taken);
+        printf("%d problems verified, with", covering->num_accepted);
     printf(" %d of %d corners", corners, corners + other_corners);
-    if (!program->requested.check_corners)
+    if (!program->requested_options.check_only_corners)
         printf(" and %d of %d pairs of corners", pairs, pairs + other_pairs);
     printf(other_corners || other_pairs ? "; the others are not supported\n" : "\n");
     for (int k = 0; k < program->num_kernels; k++)
@@ -539,33 +546,33 @@ static int end_check_all(struct program *program)
     }
     print_coverage(program);
     standard_output_flush(error);
-    return program_exit(program);
+    return program_print_error(program);
 }
 
 /** Writes the report and the error, if there is an error. Returns the exit code. */
 static int end_report(struct program *program)
 {
-    const bool wrong = program->error.result == RUN_WRONG && !program->requested.bench;
+    const bool wrong = program->error.result == RUN_WRONG && !program->requested_options.bench;
     struct record *const report = &program->report;
     bool written;
 
-    if (program->requested.bench)
+    if (program->requested_options.bench)
         bench_report_rows(&program->bench, report);
     else
-        counters_report(&program->counters, (double)program->options->num_tokens, report);
+        report_add_counters(&program->counters, (double)program->options->num_tokens, report);
     written = (wrong || program->error.result == RUN_VERIFIED) &&
-              record_write(report, program->requested.format, stdout, &program->error);
+              record_write(report, program->requested_options.format, stdout, &program->error);
     record_free(report);
     if (!written || !wrong)
-        return program_exit(program);
+        return program_print_error(program);
     print_error(program, "wrong: ");
     fprintf(stderr, "%s: repeat it with: %s\n", program->name, program_command(program));
     return RUN_WRONG;
 }
 
-int program_end(struct program *program)
+int program_write_result(struct program *program)
 {
-    const int code = program->requested.check_all ? end_check_all(program) : end_report(program);
+    const int code = program->requested_options.check_all ? end_check_all(program) : end_report(program);
 
     free(program->command);
     program->command = NULL;

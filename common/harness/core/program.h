@@ -21,14 +21,14 @@ struct program_options {
     bool num_tokens_given;
     uint64_t seed;
     bool seed_given;
-    const char *out;          /**< output directory, or NULL */
-    const char *trace;        /**< trace file, or NULL */
-    const char *trace_kernel; /**< the kernel whose first launch is traced; NULL for any kernel */
+    const char *output_directory; /**< output directory, or NULL */
+    const char *trace_path;       /**< trace file, or NULL */
+    const char *trace_kernel;     /**< the kernel whose first launch is traced; NULL for any kernel */
     enum record_format format;
     bool check_all;
-    bool check_corners; /**< with check_all: whether to stop as soon as every corner is in a problem */
-    int check_share;    /**< N: check_all verifies one problem in N; 0 counts as 1 */
-    int launches;       /**< number of launches with the same workspace; 0 counts as 1 */
+    bool check_only_corners; /**< with check_all: whether to stop as soon as every corner is in a problem */
+    int check_one_in;        /**< N: check_all verifies one problem in N; 0 counts as 1 */
+    int num_launches;        /**< number of launches with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
 };
@@ -63,22 +63,23 @@ extern const char kernel_source_sha256[];
  * with --bench on a list of sizes.
  */
 struct program {
-    const char *path;              /**< argv[0] */
-    const char *name;              /**< the chapter's name */
-    const char *before;            /**< the previous chapter's name; NULL in the first chapter */
-    bool on_host;                  /**< whether the chapter computes on the host and launches nothing */
-    const char *const *refused;    /**< unsupported options of the table, NULL-terminated; NULL if there are none */
+    const char *path;          /**< argv[0] */
+    const char *name;          /**< the chapter's name */
+    const char *previous_name; /**< the previous chapter's name; NULL in the first chapter */
+    bool on_host;              /**< whether the chapter computes on the host and launches nothing */
+    const char *const
+        *unsupported_options;      /**< unsupported options of the table, NULL-terminated; NULL if there are none */
     const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL if there are none */
     const char *source_hash;       /**< kernel_source_sha256 */
     struct benchmark bench;        /**< benchmark, whose sweep and most_tokens the operator may set */
 
-    struct program_options *options;  /**< the operator's options of the current run; a benchmark sets num_tokens */
-    struct program_options requested; /**< the options as given on the command line */
+    struct program_options *options; /**< the operator's options of the current run; a benchmark sets num_tokens */
+    struct program_options requested_options; /**< the options as given on the command line */
     struct backend_info backend;
     struct error error;
-    bool begun;               /**< whether the first run has begun */
-    struct covering covering; /**< with --check-all: the covering design of the problems */
-    int num_verified;         /**< number of these problems that have been verified */
+    bool has_begun_run;              /**< whether the first run has begun */
+    struct covering_design covering; /**< with --check-all: the covering design of the problems */
+    int num_verified;                /**< number of these problems that have been verified */
     /** With --check-all: the number of problems that launched each kernel; empty on a GPU, which reports no names. */
     struct {
         char name[KERNEL_NAME_SIZE];
@@ -88,18 +89,18 @@ struct program {
     struct run_counters counters;
     struct record report;
 
-    char *command;                 /**< the command that reproduces the run; see program_set_command() */
-    char problem[320], input[256]; /**< descriptions for the report */
-    char verified[192];            /**< description of what was verified */
-    const char *distribution;      /**< one-word name of the input's distribution */
+    char *command;                           /**< the command that reproduces the run; see program_set_command() */
+    char problem_text[320], input_text[256]; /**< descriptions for the report */
+    char verified_text[192];                 /**< description of what was verified */
+    const char *distribution_name;           /**< one-word name of the input's distribution */
 };
 
 /**
- * Parses the command line into `options`, whose first member is a struct program_options; `does` describes the chapter
- * in --help. On failure the error names the argument, its value and the allowed values.
+ * Parses the command line into `options`, whose first member is a struct program_options; `description` describes the
+ * chapter in --help. On failure the error names the argument, its value and the allowed values.
  */
-bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
-                   void *options);
+bool program_parse(struct program *program, const struct option_row *table, const char *description, int argc,
+                   char **argv, void *options);
 
 /** Rejects --seed if nothing in a run with these traits depends on it. On failure sets program->error. */
 bool program_check_seed(struct program *program, unsigned traits);
@@ -108,7 +109,7 @@ bool program_check_seed(struct program *program, unsigned traits);
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the
  * program with the same kernels launched without overlap. Must be called before program_open().
  */
-void program_overlaps(struct program *program);
+void program_set_overlapping(struct program *program);
 
 /**
  * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
@@ -117,14 +118,14 @@ void program_overlaps(struct program *program);
 bool program_open(struct program *program);
 
 /** Creates the directory of --out, whose parent must exist. Returns false if no file can be created in it. */
-bool output_directory_ready(const char *directory, struct error *error);
+bool output_directory_prepare(const char *directory, struct error *error);
 
 /** Begins the next run. Returns false after the last run or after an error. */
-bool program_next(struct program *program);
+bool program_next_run(struct program *program);
 
 /**
- * Runs a launch once, as launch_run() does, with a trace if --trace is given. If the answer is verified, keeps the
- * trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
+ * Runs a launch once, as checked_launch_run() does, with a trace if --trace is given. If the answer is verified, keeps
+ * the trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
 void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
@@ -132,7 +133,7 @@ void program_run(struct program *program, const struct checked_launch *launch, s
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
  * report then lacks them.
  */
-void program_run_before(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
+void program_run_previous(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
 /** Sets the command that reproduces the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
@@ -151,10 +152,10 @@ unsigned program_traits(const struct program *program);
  * "problem", in JSON and CSV. With --check-all, returns NULL, because individual problems have no report; adding a
  * field to NULL has no effect.
  */
-struct record *program_report_head(struct program *program);
+struct record *program_begin_report(struct program *program);
 
 /** Adds the provenance of the times to a JSON report: software, date, the kernel's hash, the input. */
-void report_origin(const struct program *program, struct record *report);
+void report_add_provenance(const struct program *program, struct record *report);
 
 /**
  * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
@@ -167,10 +168,10 @@ struct record *program_report_result(struct program *program);
  * the answer is wrong. For a benchmark, it is the table of times; with --check-all, it is the number of verified
  * problems or the command that reproduces the failure. Returns the exit code.
  */
-int program_end(struct program *program);
+int program_write_result(struct program *program);
 
 /** Prints the error, if there is one, as a line "NAME: REASON" on standard error. Returns the exit code. */
-int program_exit(const struct program *program);
+int program_print_error(const struct program *program);
 
 /**
  * Adds the counters to a report. The table lists each counter's total, its count per token (unless `num_tokens` is 0)
@@ -178,6 +179,6 @@ int program_exit(const struct program *program);
  * counted, the table is omitted. JSON gets "counters" with the totals and "kernels" with the counters of each kernel.
  * CSV gets the totals. The counters must outlive the report.
  */
-void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
+void report_add_counters(const struct run_counters *counters, double num_tokens, struct record *report);
 
 #endif

@@ -2,20 +2,20 @@
 
 #include "harness/core/backend.h"
 
-bool implementation_supports(const char *unsupported_reason, struct error *error)
+bool check_supported(const char *unsupported_reason, struct error *error)
 {
     error->unsupported = unsupported_reason != NULL;
     return !unsupported_reason || error_set(error, "%s", unsupported_reason);
 }
 
-bool launch_failed(cudaError_t status, struct error *error)
+bool error_set_launch_failure(cudaError_t status, struct error *error)
 {
-    const char *const fault = backend_fault();
+    const char *const fault = backend_fault_message();
 
     if (fault)
         error_set(error, "%s", fault);
     else
-        device_error(error, "the launch failed", status);
+        error_set_cuda(error, "the launch failed", status);
     error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
                             status == cudaErrorInitializationError
                         ? RUN_NO_DEVICE
@@ -31,27 +31,27 @@ static bool launch_once(const struct checked_launch *launch, struct tensors *ten
     if (!tensors_poison_device(tensors, error))
         return false;
     backend_reset_counters();
-    status = launch->call(launch, tensors, NULL);
+    status = launch->launch_kernels(launch, tensors, NULL);
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    return status == cudaSuccess || launch_failed(status, error);
+    return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
-bool launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error)
+bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error)
 {
     bool good = true;
 
     if (launch->on_host) {
         tensors_poison_host(tensors);
-        good = launch->call(launch, tensors, NULL) == cudaSuccess ||
+        good = launch->launch_kernels(launch, tensors, NULL) == cudaSuccess ||
                error_set_as(error, RUN_NO_DEVICE, "out of memory");
-        return good && launch->verify(launch, tensors, error);
+        return good && launch->verify_outputs(launch, tensors, error);
     }
     if (!tensors_upload(tensors, error))
         return false;
-    for (int i = 0; good && i <= launch->repeats; i++)
+    for (int i = 0; good && i <= launch->num_earlier_launches; i++)
         good = launch_once(launch, tensors, error);
     good = good && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
-    return good && launch->verify(launch, tensors, error);
+    return good && launch->verify_outputs(launch, tensors, error);
 }

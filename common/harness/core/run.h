@@ -11,36 +11,37 @@
 #include <cuda_runtime.h>
 
 /**
- * An implementation and its problem; the files in core/ do not know their types. The operator supplies `call`, which
- * passes the tensors' addresses to its kernel and launches it (or computes on the host, which fails only if memory runs
- * out), and `verify`, which checks the outputs on the host; on failure, `verify` returns false and sets RUN_WRONG and
- * the first failure, or RUN_NO_DEVICE if memory runs out.
+ * An implementation and its problem; the files in core/ do not know their types. The operator supplies
+ * `launch_kernels`, which passes the tensors' addresses to its kernel and launches it (or computes on the host, which
+ * fails only if memory runs out), and `verify_outputs`, which checks the outputs on the host; on failure,
+ * `verify_outputs` returns false and sets RUN_WRONG and the first failure, or RUN_NO_DEVICE if memory runs out.
  */
 struct checked_launch {
-    cudaError_t (*call)(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream);
-    bool (*verify)(const struct checked_launch *launch, const struct tensors *tensors, struct error *error);
+    cudaError_t (*launch_kernels)(const struct checked_launch *launch, const struct tensors *tensors,
+                                  cudaStream_t stream);
+    bool (*verify_outputs)(const struct checked_launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
-    size_t shared_bytes; /**< shared memory per block in bytes if some GPUs have less, else 0 */
-    double operations;   /**< number of operations, or 0 if their rate is not compared with the device's */
-    int repeats;         /**< number of launches with the same workspace before the launch whose answer is checked */
+    size_t shared_bytes;      /**< shared memory per block in bytes if some GPUs have less, else 0 */
+    double operations;        /**< number of operations, or 0 if their rate is not compared with the device's */
+    int num_earlier_launches; /**< launches with the same workspace before the launch whose answer is checked */
     bool on_host;
 };
 
 /**
- * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure,
- * returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out
- * of memory, or the device cannot run the kernel).
+ * Launches once, after `num_earlier_launches` launches, copies the last answer to host memory and verifies it. On
+ * failure, returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or
+ * RUN_NO_DEVICE (out of memory, or the device cannot run the kernel).
  */
-bool launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
+bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
 
 /** Checks that `unsupported_reason` is NULL. If it is not, sets the error to this reason and returns false. */
-bool implementation_supports(const char *unsupported_reason, struct error *error);
+bool check_supported(const char *unsupported_reason, struct error *error);
 
 /**
  * Sets the error for a launch that failed with `status`: the kernel's fault if known, else CUDA's message. Returns
  * false.
  */
-bool launch_failed(cudaError_t status, struct error *error);
+bool error_set_launch_failure(cudaError_t status, struct error *error);
 
 #endif

@@ -14,43 +14,44 @@ static const size_t SMALL_BYTES = (size_t)1 << 26;
 
 size_t tensor_bytes(const struct tensor *tensor)
 {
-    return tensor->absent ? 0 : (size_t)npy_count(&tensor->host) * dtype_size(tensor->host.dtype);
+    return tensor->is_absent ? 0 : (size_t)npy_num_elements(&tensor->host) * dtype_size(tensor->host.dtype);
 }
 
 void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location)
 {
-    const struct tensor *const tensor = &tensors->list[index];
+    const struct tensor *const tensor = &tensors->tensor[index];
 
-    return tensor->absent ? NULL : location == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
+    return tensor->is_absent ? NULL : location == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
 }
 
 double tensors_bytes_to_move(const struct tensors *tensors)
 {
     double bytes = 0.0;
 
-    for (int i = 0; i < tensors->count; i++)
-        if (tensors->list[i].role != TENSOR_WORKSPACE)
-            bytes += (double)(tensor_bytes(&tensors->list[i]) - tensors->list[i].unneeded_bytes);
+    for (int i = 0; i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role != TENSOR_WORKSPACE)
+            bytes += (double)(tensor_bytes(&tensors->tensor[i]) - tensors->tensor[i].unneeded_bytes);
     return bytes;
 }
 
-void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values)
+void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
-    const struct generated generated = recipe->values;
+    const struct generated_array generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
-    if (recipe->chunk) /* index in the complete generated array */
-        first = recipe->numbers[first / recipe->chunk] * recipe->chunk + first % recipe->chunk;
-    if (!recipe->chunk)
-        for (int64_t i = 0; i < count; i++)
-            values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
+    if (recipe->chunk_elements) /* index in the complete generated array */
+        first_element = recipe->chunk_numbers[first_element / recipe->chunk_elements] * recipe->chunk_elements +
+                        first_element % recipe->chunk_elements;
+    if (!recipe->chunk_elements)
+        for (int64_t i = 0; i < num_elements; i++)
+            values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first_element + i));
     else if (dtype == DTYPE_BF16) /* a separate loop for speed, because a check reads billions of elements */
-        for (int64_t i = 0; i < count; i++)
-            values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first + i));
+        for (int64_t i = 0; i < num_elements; i++)
+            values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first_element + i));
     else
-        for (int64_t i = 0; i < count; i++)
-            values[i] = dtype_round(dtype, generated_value(generated, first + i));
+        for (int64_t i = 0; i < num_elements; i++)
+            values[i] = dtype_round(dtype, generated_value(generated, first_element + i));
 }
 
 /* --- host --------------------------------------------------------------------------------------------------------- */
@@ -64,13 +65,13 @@ static bool refuse_size(const struct tensors *tensors, const char *kind, size_t 
 
     return error_set_as(error, RUN_NO_DEVICE,
                         "out of memory: %s%s are needed, %s are available; a smaller problem needs less%s%s%s",
-                        memory_text(needed, sizes[0]), kind, memory_text(available, sizes[1]), flags ? " (" : "",
+                        format_bytes(needed, sizes[0]), kind, format_bytes(available, sizes[1]), flags ? " (" : "",
                         flags ? flags : "", flags ? ")" : "");
 }
 
 static bool has_host_copy(const struct tensor *tensor)
 {
-    return !tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk;
+    return !tensor->is_absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk_elements;
 }
 
 /** Checks that the host has enough memory for all tensors together; small tensors are not checked. */
@@ -78,8 +79,8 @@ static bool host_memory_suffices(const struct tensors *tensors, struct error *er
 {
     size_t needed = 0, available;
 
-    for (int i = 0; i < tensors->count; i++)
-        needed += has_host_copy(&tensors->list[i]) ? tensor_bytes(&tensors->list[i]) : 0;
+    for (int i = 0; i < tensors->num_tensors; i++)
+        needed += has_host_copy(&tensors->tensor[i]) ? tensor_bytes(&tensors->tensor[i]) : 0;
     available = needed < SMALL_BYTES ? SMALL_BYTES : available_memory();
     return needed <= available || refuse_size(tensors, "", needed, available, error);
 }
@@ -87,11 +88,11 @@ static bool host_memory_suffices(const struct tensors *tensors, struct error *er
 bool tensors_allocate(struct tensors *tensors, struct error *error)
 {
     if (!host_memory_suffices(tensors, error)) {
-        tensors->count = 0;
+        tensors->num_tensors = 0;
         return false;
     }
-    for (int i = 0; i < tensors->count; i++) {
-        struct tensor *const tensor = &tensors->list[i];
+    for (int i = 0; i < tensors->num_tensors; i++) {
+        struct tensor *const tensor = &tensors->tensor[i];
 
         if (has_host_copy(tensor) && !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error)) {
             tensors_free(tensors);
@@ -104,39 +105,39 @@ bool tensors_allocate(struct tensors *tensors, struct error *error)
 void tensors_free(struct tensors *tensors)
 {
     tensors_free_device(tensors);
-    for (int i = 0; i < tensors->count; i++)
-        npy_free(&tensors->list[i].host);
-    tensors->count = 0;
+    for (int i = 0; i < tensors->num_tensors; i++)
+        npy_free(&tensors->tensor[i].host);
+    tensors->num_tensors = 0;
 }
 
-void tensor_copy_host(struct tensor *tensor, const struct tensor *from)
+void tensor_copy_host(struct tensor *tensor, const struct tensor *source)
 {
-    if (from->host.data)
-        memcpy(tensor->host.data, from->host.data, tensor_bytes(from));
+    if (source->host.data)
+        memcpy(tensor->host.data, source->host.data, tensor_bytes(source));
 }
 
-void tensors_copy_inputs(struct tensors *tensors, const struct tensors *from)
+void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source)
 {
-    for (int i = 0; i < tensors->count; i++)
-        if (tensors->list[i].role == TENSOR_INPUT)
-            tensor_copy_host(&tensors->list[i], &from->list[i]);
+    for (int i = 0; i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role == TENSOR_INPUT)
+            tensor_copy_host(&tensors->tensor[i], &source->tensor[i]);
 }
 
 void tensors_poison_host(struct tensors *tensors)
 {
-    for (int i = 0; i < tensors->count; i++)
-        if (tensors->list[i].role == TENSOR_OUTPUT)
-            memset(tensors->list[i].host.data, tensors->poison, tensor_bytes(&tensors->list[i]));
+    for (int i = 0; i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role == TENSOR_OUTPUT)
+            memset(tensors->tensor[i].host.data, tensors->poison_byte, tensor_bytes(&tensors->tensor[i]));
 }
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-bool tensors_fit_device(const struct tensors *tensors, struct error *error)
+bool tensors_check_device_memory(const struct tensors *tensors, struct error *error)
 {
     size_t needed = 0, available;
 
-    for (int i = 0; i < tensors->count; i++)
-        needed += tensor_bytes(&tensors->list[i]);
+    for (int i = 0; i < tensors->num_tensors; i++)
+        needed += tensor_bytes(&tensors->tensor[i]);
     available = needed < SMALL_BYTES ? SMALL_BYTES : backend_free_memory();
     return needed <= available || refuse_size(tensors, " of device memory", needed, available, error);
 }
@@ -145,26 +146,26 @@ bool tensors_fit_device(const struct tensors *tensors, struct error *error)
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
-    const int64_t chunks = recipe->chunk ? npy_count(&tensor->host) / recipe->chunk : 0;
+    const int64_t chunks = recipe->chunk_elements ? npy_num_elements(&tensor->host) / recipe->chunk_elements : 0;
     const enum dtype dtype = tensor->host.dtype;
     cudaError_t status = cudaSuccess;
 
     for (int64_t p = 0; status == cudaSuccess && p < chunks; p++)
-        status = backend_generate(recipe->values, dtype, recipe->numbers[p] * recipe->chunk, recipe->chunk,
-                                  (char *)tensor->device.data + (size_t)(p * recipe->chunk) * dtype_size(dtype),
-                                  others);
-    return status == cudaSuccess || device_error(error, "generating on the device", status);
+        status = backend_generate(
+            recipe->values, dtype, recipe->chunk_numbers[p] * recipe->chunk_elements, recipe->chunk_elements,
+            (char *)tensor->device.data + (size_t)(p * recipe->chunk_elements) * dtype_size(dtype), others);
+    return status == cudaSuccess || error_set_cuda(error, "generating on the device", status);
 }
 
 /** Fills a tensor's device memory with zeros, poison or the input. */
 static bool fill_device(const struct tensor *tensor, unsigned char poison, struct error *error)
 {
-    if (tensor->zeroed)
+    if (tensor->is_zeroed)
         return device_buffer_zero(&tensor->device, error);
     if (tensor->role != TENSOR_INPUT)
-        return device_buffer_fill(&tensor->device, poison, error);
-    return tensor->recipe.chunk ? apply_recipe(tensor, NULL, error)
-                                : device_buffer_upload(&tensor->device, tensor->host.data, error);
+        return device_buffer_poison(&tensor->device, poison, error);
+    return tensor->recipe.chunk_elements ? apply_recipe(tensor, NULL, error)
+                                         : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
 /** Checks that no kernel has written to this input. On failure the error names the tensor. */
@@ -172,22 +173,23 @@ static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;
 
-    if (!tensor->recipe.chunk)
-        return device_buffer_equals(&tensor->device, tensor->host.data, tensor->name, error);
+    if (!tensor->recipe.chunk_elements)
+        return device_buffer_check_unchanged(&tensor->device, tensor->host.data, tensor->name, error);
     return apply_recipe(tensor, &others, error) &&
            (others == 0 || error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", tensor->name));
 }
 
 bool tensors_upload(struct tensors *tensors, struct error *error)
 {
-    bool good = tensors_fit_device(tensors, error);
+    bool good = tensors_check_device_memory(tensors, error);
 
     backend_allow_host_access(true);
-    for (int i = 0; good && i < tensors->count; i++) {
-        struct tensor *const tensor = &tensors->list[i];
+    for (int i = 0; good && i < tensors->num_tensors; i++) {
+        struct tensor *const tensor = &tensors->tensor[i];
 
-        good = device_buffer_allocate(&tensor->device, tensor->name, tensor_bytes(tensor), tensor->misalign, error) &&
-               fill_device(tensor, tensors->poison, error);
+        good = device_buffer_allocate(&tensor->device, tensor->name, tensor_bytes(tensor), tensor->misalign_bytes,
+                                      error) &&
+               fill_device(tensor, tensors->poison_byte, error);
     }
     backend_allow_host_access(false);
     if (!good)
@@ -200,25 +202,25 @@ bool tensors_poison_device(struct tensors *tensors, struct error *error)
     bool good = true;
 
     backend_allow_host_access(true);
-    for (int i = 0; good && i < tensors->count; i++)
-        if (tensors->list[i].role == TENSOR_OUTPUT)
-            good = fill_device(&tensors->list[i], tensors->poison, error);
+    for (int i = 0; good && i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role == TENSOR_OUTPUT)
+            good = fill_device(&tensors->tensor[i], tensors->poison_byte, error);
     backend_allow_host_access(false);
     return good;
 }
 
 bool tensors_download_checked(struct tensors *tensors, struct error *error)
 {
-    const struct tensor *const list = tensors->list;
+    const struct tensor *const list = tensors->tensor;
     bool good = true;
 
     backend_allow_host_access(true);
-    for (int i = 0; good && i < tensors->count; i++)
+    for (int i = 0; good && i < tensors->num_tensors; i++)
         if (list[i].role == TENSOR_OUTPUT)
             good = device_buffer_download(&list[i].device, list[i].host.data, error);
-    for (int i = 0; good && i < tensors->count; i++)
-        good = device_buffer_guards_hold(&list[i].device, list[i].name, error);
-    for (int i = 0; good && i < tensors->count; i++)
+    for (int i = 0; good && i < tensors->num_tensors; i++)
+        good = device_buffer_check_guards(&list[i].device, list[i].name, error);
+    for (int i = 0; good && i < tensors->num_tensors; i++)
         if (list[i].role == TENSOR_INPUT)
             good = input_is_as_before(&list[i], error);
     backend_allow_host_access(false);
@@ -229,8 +231,8 @@ bool tensors_download_checked(struct tensors *tensors, struct error *error)
 
 void tensors_free_device(struct tensors *tensors)
 {
-    for (int i = 0; i < tensors->count; i++)
-        device_buffer_free(&tensors->list[i].device);
+    for (int i = 0; i < tensors->num_tensors; i++)
+        device_buffer_free(&tensors->tensor[i].device);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -250,24 +252,24 @@ static bool write_array(const char *path, const struct npy_array *array, struct 
     if (array->dtype != DTYPE_BF16)
         return npy_write(path, array, file, error);
     wide.dtype = DTYPE_F32;
-    if (!memory_allocate(&wide.data, (size_t)npy_count(array) * sizeof(float), error))
+    if (!memory_allocate(&wide.data, (size_t)npy_num_elements(array) * sizeof(float), error))
         return false;
-    for (int64_t i = 0; i < npy_count(array); i++)
+    for (int64_t i = 0; i < npy_num_elements(array); i++)
         ((float *)wide.data)[i] = dtype_load(DTYPE_BF16, array->data, (size_t)i);
     good = npy_write(path, &wide, file, error);
     npy_free(&wide);
     return good;
 }
 
-bool tensors_write(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
-                   struct error *error)
+bool tensors_write_outputs(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
+                           struct error *error)
 {
     char path[PATH_MAX];
     bool good = true;
 
-    for (int i = 0; good && i < tensors->count; i++)
-        if (tensors->list[i].role == TENSOR_OUTPUT)
-            good = file_path(directory, tensors->list[i].name, path, error) &&
-                   write_array(path, &tensors->list[i].host, &files[i], error);
+    for (int i = 0; good && i < tensors->num_tensors; i++)
+        if (tensors->tensor[i].role == TENSOR_OUTPUT)
+            good = file_path(directory, tensors->tensor[i].name, path, error) &&
+                   write_array(path, &tensors->tensor[i].host, &files[i], error);
     return good;
 }

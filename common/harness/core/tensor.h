@@ -15,13 +15,13 @@
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
 
 /**
- * The recipe that generates an input without a host copy. The tensor consists of chunks: chunk c is chunk numbers[c] of
- * the generated array.
+ * The recipe that generates an input without a host copy. The tensor consists of chunks: chunk c is chunk
+ * chunk_numbers[c] of the generated array.
  */
 struct tensor_recipe {
-    struct generated values;
-    int64_t chunk;          /**< elements per chunk; 0 if the tensor has a host copy */
-    const int32_t *numbers; /**< chunk numbers, owned by the operator; must outlive the tensor */
+    struct generated_array values;
+    int64_t chunk_elements;       /**< elements per chunk; 0 if the tensor has a host copy */
+    const int32_t *chunk_numbers; /**< chunk numbers, owned by the operator; must outlive the tensor */
 };
 
 /** An array that a kernel reads or writes: its copy on the host, and its copy on the device between guard bands. */
@@ -31,9 +31,9 @@ struct tensor {
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;
     size_t unneeded_bytes; /**< number of bytes that a kernel need not move */
-    bool absent;           /**< whether the tensor is not part of this problem; its addresses are then NULL */
-    bool zeroed;           /**< whether a workspace holds zeros, not poison, before the first launch */
-    size_t misalign;       /**< offset of the device address from a multiple of 256, in bytes */
+    bool is_absent;        /**< whether the tensor is not part of this problem; its addresses are then NULL */
+    bool is_zeroed;        /**< whether a workspace holds zeros, not poison, before the first launch */
+    size_t misalign_bytes; /**< offset of the device address from a multiple of 256, in bytes */
     struct device_buffer device;
 };
 
@@ -41,10 +41,10 @@ enum { MAX_TENSORS = 25 };
 
 /** All tensors of an operator, in the order of the operator's enum. All zeros means no tensors. */
 struct tensors {
-    struct tensor list[MAX_TENSORS];
-    int count;
-    unsigned char poison;   /**< byte that fills outputs and workspace before a launch */
-    const char *size_flags; /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
+    struct tensor tensor[MAX_TENSORS];
+    int num_tensors;
+    unsigned char poison_byte; /**< byte that fills outputs and workspace before a launch */
+    const char *size_flags;    /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
 };
 
 enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
@@ -53,10 +53,10 @@ enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
 size_t tensor_bytes(const struct tensor *tensor);
 
 /**
- * Reads `count` floats, starting at element `first`, from the host copy. If there is none, generates them from the
- * recipe; the range must then lie within one chunk.
+ * Reads `num_elements` floats, starting at element `first_element`, from the host copy. If there is none, generates
+ * them from the recipe; the range must then lie within one chunk.
  */
-void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values);
+void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values);
 
 /** Returns the address of a tensor's data, or NULL if it is absent. */
 void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location);
@@ -73,16 +73,16 @@ bool tensors_allocate(struct tensors *tensors, struct error *error);
  * Checks that the device has enough free memory; small tensors are not checked. An operator whose inputs are large
  * calls this function before it generates them. Allocation may still fail afterwards.
  */
-bool tensors_fit_device(const struct tensors *tensors, struct error *error);
+bool tensors_check_device_memory(const struct tensors *tensors, struct error *error);
 
 /** Frees all memory of the tensors, on the host and on the device. */
 void tensors_free(struct tensors *tensors);
 
-/** Copies the host data, if any, of `from`, which must have the same shape. */
-void tensor_copy_host(struct tensor *tensor, const struct tensor *from);
+/** Copies the host data, if any, of `source`, which must have the same shape. */
+void tensor_copy_host(struct tensor *tensor, const struct tensor *source);
 
-/** Copies the host inputs of `from`, whose tensors must have the same shapes. */
-void tensors_copy_inputs(struct tensors *tensors, const struct tensors *from);
+/** Copies the host inputs of `source`, whose tensors must have the same shapes. */
+void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source);
 
 /** Overwrites the outputs on the host, so that an earlier run's results cannot be mistaken for this run's. */
 void tensors_poison_host(struct tensors *tensors);
@@ -110,7 +110,7 @@ void tensors_free_device(struct tensors *tensors);
  * `files`, which must be zeroed. The caller passes `files` to atomic_files_commit() or, on failure, to
  * atomic_files_discard().
  */
-bool tensors_write(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
-                   struct error *error);
+bool tensors_write_outputs(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
+                           struct error *error);
 
 #endif

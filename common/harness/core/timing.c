@@ -10,8 +10,9 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct timing timing_of(double *times, int count)
+struct timing timing_from_samples(double *samples, int num_samples)
 {
-    qsort(times, (size_t)count, sizeof *times, compare_doubles);
-    return (struct timing){times[count / 2], times[count / 10], times[count - 1 - count / 10]};
+    qsort(samples, (size_t)num_samples, sizeof *samples, compare_doubles);
+    return (struct timing){samples[num_samples / 2], samples[num_samples / 10],
+                           samples[num_samples - 1 - num_samples / 10]};
 }

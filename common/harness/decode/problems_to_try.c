@@ -15,25 +15,25 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [LAUNCHES] = {CORNERS(1, 2)},
 };
 
-void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering *covering)
+void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
 }
 
-bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options)
+bool decode_problem_to_try(struct covering_design *covering, uint64_t seed, struct decode_options *options)
 {
     struct moe_options *const moe = &options->moe;
     const int *router;
     bool wide;
 
-    if (!covering_next(covering))
+    if (!covering_propose(covering))
         return false;
-    router = routers[covering_corner(covering, ROUTER)];
-    wide = covering_corner(covering, TOKENS) == 2; /* only for few tokens, because the simulator is slow */
+    router = routers[covering_proposed_corner(covering, ROUTER)];
+    wide = covering_proposed_corner(covering, TOKENS) == 2; /* only for few tokens, because the simulator is slow */
     *moe = moe_options_default();
-    moe->program.seed = seed + (uint64_t)covering->num_taken;
-    moe->program.num_tokens = covering_corner(covering, TOKENS);
-    moe->program.launches = (int)covering_corner(covering, LAUNCHES);
+    moe->program.seed = seed + (uint64_t)covering->num_accepted;
+    moe->program.num_tokens = covering_proposed_corner(covering, TOKENS);
+    moe->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
     moe->program.num_tokens_given = moe->num_experts_given = moe->topk_given = true;
     moe->hidden_size_given = moe->intermediate_size_given = true;
     moe->program.check_all = true;
@@ -44,6 +44,6 @@ bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct deco
     options->num_expert_group = router[1];
     options->topk_group = router[2];
     options->groups_given = options->topk_group_given = true;
-    options->overlap = covering_corner(covering, OVERLAP);
+    options->overlap = covering_proposed_corner(covering, OVERLAP);
     return true;
 }

@@ -9,13 +9,13 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#define FIELD(member) .field = offsetof(struct decode_options, member)
-#define GIVEN(member) .given = offsetof(struct decode_options, member)
+#define FIELD(member) .field_offset = offsetof(struct decode_options, member)
+#define GIVEN(member) .given_offset = offsetof(struct decode_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
-    {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
+    {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
      GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
@@ -34,7 +34,7 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
      FIELD(overlap), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(moe.program.out), .traits = WITH_NO_RUN},
+     FIELD(moe.program.output_directory), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap",
      3, OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
@@ -52,22 +52,22 @@ static void name_run(const struct decode_options *options, const struct decode_p
 
     program_set_command(program, table, program_traits(program) | IS_RANDOM);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
-    snprintf(program->problem, sizeof program->problem, "%s, %d group%s of which %d stay", layer,
+    snprintf(program->problem_text, sizeof program->problem_text, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
-    program->distribution = "generated";
-    snprintf(program->input, sizeof program->input, "generated, seed %" PRIu64, options->moe.program.seed);
-    snprintf(program->verified, sizeof program->verified,
+    program->distribution_name = "generated";
+    snprintf(program->input_text, sizeof program->input_text, "generated, seed %" PRIu64, options->moe.program.seed);
+    snprintf(program->verified_text, sizeof program->verified_text,
              "logits, %s choices with their weights, their list in blocks, and the layer's output",
-             format_thousands((uint64_t)moe_positions(&problem->layer), choices));
+             format_thousands((uint64_t)moe_num_positions(&problem->layer), choices));
 }
 
 static void report_problem(const struct decode_options *options, const struct decode_problem *problem, bool all,
                            struct record *report)
 {
     moe_report_problem(&options->moe, &problem->layer, all, report);
-    record_text(report, IN_TABLE, "launches", "four kernels, %s",
-                options->overlap ? "each overlapping the one before it" : "one after the other");
-    record_number(report, IN_DATA, "overlap", "%s", options->overlap ? "true" : "false");
+    record_add_text(report, IN_TABLE, "launches", "four kernels, %s",
+                    options->overlap ? "each overlapping the one before it" : "one after the other");
+    record_add_number(report, IN_DATA, "overlap", "%s", options->overlap ? "true" : "false");
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
     const struct checked_launch launch = decode_checked_launch(&timed->step);
 
     (void)turn;
-    return launch.call(&launch, timed->tensors, stream);
+    return launch.launch_kernels(&launch, timed->tensors, stream);
 }
 
 /**
@@ -98,13 +98,13 @@ static bool time_kernels(const struct decode_step *step, const struct tensors *t
 
     timed.step.problem.launched = launched;
     timed.step.problem.overlapping = overlapping & launched;
-    return backend_time(launch_step, &timed, BACKEND_WARM, timing, error);
+    return backend_time(launch_step, &timed, BACKEND_CACHE_WARM, timing, error);
 }
 
 static void add_time(struct record *row, int width, const char *heading, const char *name, double us)
 {
-    record_column(row, width, heading, "%.2f", us);
-    record_number(row, IN_DATA, name, "%.4f", us);
+    record_add_column(row, width, heading, "%.2f", us);
+    record_add_number(row, IN_DATA, name, "%.4f", us);
 }
 
 /**
@@ -128,25 +128,25 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
             !time_kernels(step, tensors, launched, 1u << k, &one, error))
             return false;
         sum += alone.median;
-        row = record_object(list, IN_TABLE | IN_DATA, NULL);
-        record_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
-        record_text(row, IN_DATA, "chain", "%s", name);
-        record_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
-        record_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
-        record_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
-        record_column(row, -22, "kernel", "%s", kernel_names[k]);
+        row = record_add_object(list, IN_TABLE | IN_DATA, NULL);
+        record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
+        record_add_text(row, IN_DATA, "chain", "%s", name);
+        record_add_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
+        record_add_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+        record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
+        record_add_column(row, -22, "kernel", "%s", kernel_names[k]);
         add_time(row, 10, "alone", "alone_us", alone.median);
         add_time(row, 12, "in a row", "plain_us", chain.median);
         add_time(row, 12, "overlapping", "overlapped_us", one.median);
         add_time(row, 8, "saved", "saved_us", chain.median - one.median);
     }
-    row = record_object(list, IN_TABLE | IN_DATA, NULL);
-    record_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
-    record_text(row, IN_DATA, "chain", "%s", name);
-    record_text(row, IN_DATA, "kernel", "all");
-    record_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
-    record_column(row, 0, "", "%s", "");
-    record_column(row, -22, "kernel", "%s", name);
+    row = record_add_object(list, IN_TABLE | IN_DATA, NULL);
+    record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
+    record_add_text(row, IN_DATA, "chain", "%s", name);
+    record_add_text(row, IN_DATA, "kernel", "all");
+    record_add_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+    record_add_column(row, 0, "", "%s", "");
+    record_add_column(row, -22, "kernel", "%s", name);
     add_time(row, 10, "alone", "alone_us", sum);
     add_time(row, 12, "in a row", "plain_us", chain.median);
     add_time(row, 12, "overlapping", "overlapped_us", all.median);
@@ -165,12 +165,12 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     const struct checked_launch launch = decode_checked_launch(step);
     bool good;
 
-    if (!launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
+    if (!checked_launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
            report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
-    return good && launch.verify(&launch, tensors, error);
+    return good && launch.verify_outputs(&launch, tensors, error);
 }
 
 /** Times steps of several sizes, or of the requested one, and writes the report. Returns the exit code. */
@@ -197,17 +197,17 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
 
             largest.layer.num_tokens = one ? largest.layer.num_tokens : sizes[NUM_SIZES - 1];
             name_run(options, &largest, program);
-            report_problem(options, &step.problem, false, program_report_head(program));
-            list = record_list(&program->report, IN_TABLE | IN_DATA, "rows");
+            report_problem(options, &step.problem, false, program_begin_report(program));
+            list = record_add_list(&program->report, IN_TABLE | IN_DATA, "rows");
         }
         bench_step(&step, &tensors, list, &program->error);
         tensors_free(&tensors);
         moe_routing_free(&layer.routing);
     }
     if (program->error.result == RUN_VERIFIED)
-        record_write(&program->report, program->requested.format, stdout, &program->error);
+        record_write(&program->report, program->requested_options.format, stdout, &program->error);
     record_free(&program->report);
-    return program_exit(program);
+    return program_print_error(program);
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
         return;
     name_run(options, &step.problem, program);
     program_run(program, &launch, &tensors);
-    report_problem(options, &step.problem, true, program_report_head(program));
+    report_problem(options, &step.problem, true, program_begin_report(program));
     program_report_result(program);
     tensors_free(&tensors);
     moe_routing_free(&layer.routing);
@@ -241,14 +241,16 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        "and reports",
                        argc, argv, &options) ||
         !moe_options_check(&options.moe, &program.error) || !program_open(&program))
-        return program_exit(&program);
-    if (program.requested.bench && program.backend.has_times)
+        return program_print_error(&program);
+    if (program.requested_options.bench && program.backend.has_times)
         return bench(&program, chapter, &options);
-    decode_covering_start(program.requested.seed, program.requested.check_corners, &program.covering);
-    while (program_next(&program)) {
-        if (program.requested.check_all && !decode_problem_to_try(&program.covering, program.requested.seed, &options))
+    decode_covering_start(program.requested_options.seed, program.requested_options.check_only_corners,
+                          &program.covering);
+    while (program_next_run(&program)) {
+        if (program.requested_options.check_all &&
+            !decode_problem_to_try(&program.covering, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }
-    return program_end(&program);
+    return program_write_result(&program);
 }

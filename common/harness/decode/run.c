@@ -49,7 +49,7 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
     };
     problem->align.capacity = layer->capacity;
     return gate_problem_check(&problem->gate, error) && align_problem_check(&problem->align, error) &&
-           implementation_supports(chapter->unsupported_reason(problem), error);
+           check_supported(chapter->unsupported_reason(problem), error);
 }
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */
@@ -70,18 +70,18 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
         {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, layer->topk}, NULL}},
         {.name = "align_workspace",
          .role = TENSOR_WORKSPACE,
-         .zeroed = step->chapter->align.workspace_zeroed,
+         .is_zeroed = step->chapter->align.workspace_zeroed,
          .host = {DTYPE_U8, 1, {(int64_t)step->chapter->align.workspace_bytes(&step->problem.align)}, NULL}},
     };
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        tensors->list[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison = ALIGN_POISON; /* neither a valid id or weight nor a correct element of the output */
+        tensors->tensor[made[i]].role = TENSOR_OUTPUT;
+    tensors->poison_byte = ALIGN_POISON; /* neither a valid id or weight nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
+        struct tensor *const tensor = &tensors->tensor[NUM_MOE_TENSORS + i];
 
         *tensor = own[i];
-        tensors->count++;
+        tensors->num_tensors++;
         if (tensor->role != TENSOR_WORKSPACE && !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error))
             return false;
     }
@@ -94,26 +94,26 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
  */
 static void generate_router(uint64_t seed, struct tensors *tensors)
 {
-    struct tensor *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS];
-    struct tensor *const bias = &tensors->list[DECODE_CORRECTION_BIAS];
+    struct tensor *const weights = &tensors->tensor[DECODE_ROUTER_WEIGHTS];
+    struct tensor *const bias = &tensors->tensor[DECODE_CORRECTION_BIAS];
     const float bound = (float)sqrt(3.0 / (double)weights->host.shape[1]);
-    const struct generated of_weights = generated_start(seed, STREAM_ROUTER, bound);
-    const struct generated of_bias = generated_start(seed, STREAM_BIAS, 0.1f);
+    const struct generated_array of_weights = generated_start(seed, STREAM_ROUTER, bound);
+    const struct generated_array of_bias = generated_start(seed, STREAM_BIAS, 0.1f);
 
-    for (int64_t i = 0; i < npy_count(&weights->host); i++)
+    for (int64_t i = 0; i < npy_num_elements(&weights->host); i++)
         dtype_store(weights->host.dtype, weights->host.data, (size_t)i, generated_value(of_weights, i));
-    for (int64_t i = 0; i < npy_count(&bias->host); i++)
+    for (int64_t i = 0; i < npy_num_elements(&bias->host); i++)
         dtype_store(DTYPE_F32, bias->host.data, (size_t)i, generated_value(of_bias, i));
 }
 
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
 {
-    if (!large && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
+    if (!gpu_defaults && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
         options->moe.problem.num_experts = 128;
         options->moe.num_experts_given = true;
     }
-    if (!moe_load(&options->moe, &chapter->layer, large, layer, tensors, error))
+    if (!moe_load(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
         return false;
     *step = (struct decode_step){.chapter = chapter, .layer = layer};
     if (settle_problem(options, chapter, &layer->problem, &step->problem, error) && add_tensors(step, tensors, error)) {
@@ -161,9 +161,9 @@ static cudaError_t call_step(const struct checked_launch *launch, const struct t
  */
 static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
 {
-    const struct npy_array *const hidden = &tensors->list[MOE_HIDDEN].host;
-    const struct npy_array *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS].host;
-    const float *const logits = tensors->list[DECODE_GATING_OUTPUT].host.data;
+    const struct npy_array *const hidden = &tensors->tensor[MOE_HIDDEN].host;
+    const struct npy_array *const weights = &tensors->tensor[DECODE_ROUTER_WEIGHTS].host;
+    const float *const logits = tensors->tensor[DECODE_GATING_OUTPUT].host.data;
     const int h = problem->hidden_size, experts = problem->num_experts;
     int64_t wrong = -1;
     double expected_there = 0.0;
@@ -197,7 +197,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_routing *const routing = &step->layer->routing;
-    const int64_t positions = moe_positions(&step->problem.layer);
+    const int64_t positions = moe_num_positions(&step->problem.layer);
 
     for (int64_t i = 0; i < positions; i++) {
         routing->topk_ids[i] = buffers->gate.topk_ids[i];
@@ -221,5 +221,5 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
 struct checked_launch decode_checked_launch(const struct decode_step *step)
 {
     return (struct checked_launch){
-        .call = call_step, .verify = verify, .problem = step, .implementation = step->chapter};
+        .launch_kernels = call_step, .verify_outputs = verify, .problem = step, .implementation = step->chapter};
 }

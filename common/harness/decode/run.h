@@ -31,20 +31,20 @@ struct decode_step {
 };
 
 /**
- * Completes the options with defaults (those for a GPU if `large`), checks the problem, allocates the tensors and fills
- * the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false and sets
- * *error.
+ * Completes the options with defaults (those for a GPU if `gpu_defaults`), checks the problem, allocates the tensors
+ * and fills the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false
+ * and sets *error.
  */
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the step, for running and timing. */
 struct checked_launch decode_checked_launch(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
-void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering *covering);
+void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
-bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options);
+bool decode_problem_to_try(struct covering_design *covering, uint64_t seed, struct decode_options *options);
 
 #endif

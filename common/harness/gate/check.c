@@ -24,7 +24,7 @@ struct examination {
     bool *used;                     /* [num_expert_group] whether an expert of the group was chosen */
     bool *stays;                    /* [num_expert_group] whether the group must be kept */
     bool *shut;                     /* [num_expert_group] whether the group cannot be kept */
-    error_words expected, got;
+    error_phrase expected, got;
     struct error error;
 };
 
@@ -76,12 +76,12 @@ static bool fail(struct examination *exam, int expert, const char *rule)
 }
 
 /** Describes an expert and its choice: "expert 17 (choice 0.81250)" or "expert 17 (its choice is NaN)". */
-static void describe_expert(error_words *text, const struct examination *exam, int expert)
+static void describe_expert(error_phrase *text, const struct examination *exam, int expert)
 {
     if (exam->row.experts[expert].invalid)
-        error_words_set(text, "expert %d (its choice is NaN)", expert);
+        error_phrase_set(text, "expert %d (its choice is NaN)", expert);
     else
-        error_words_set(text, "expert %d (choice %.9g)", expert, exam->row.experts[expert].choice.value);
+        error_phrase_set(text, "expert %d (choice %.9g)", expert, exam->row.experts[expert].choice.value);
 }
 
 /* --- rules that need no reference --------------------------------------------------------------------------------- */
@@ -95,13 +95,13 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
         const int32_t id = exam->ids[k];
 
         if (id < 0 || id >= problem->num_experts) {
-            error_words_set(&exam->expected, "0 to %d", problem->num_experts - 1);
-            error_words_set(&exam->got, "%" PRId32 " at slot %d", id, k);
+            error_phrase_set(&exam->expected, "0 to %d", problem->num_experts - 1);
+            error_phrase_set(&exam->got, "%" PRId32 " at slot %d", id, k);
             return fail(exam, -1, "every id names an expert");
         }
         if (exam->chosen[id]) {
-            error_words_set(&exam->expected, "%d different experts", problem->topk);
-            error_words_set(&exam->got, "expert %" PRId32 " again at slot %d", id, k);
+            error_phrase_set(&exam->expected, "%d different experts", problem->topk);
+            error_phrase_set(&exam->got, "expert %" PRId32 " again at slot %d", id, k);
             return fail(exam, id, "no expert is chosen twice");
         }
         exam->chosen[id] = true;
@@ -117,8 +117,8 @@ static bool shared_experts_are_behind(struct examination *exam)
         const int32_t id = exam->ids[problem->topk + i];
 
         if (id != problem->num_experts + i) {
-            error_words_set(&exam->expected, "%d at slot %d", problem->num_experts + i, problem->topk + i);
-            error_words_set(&exam->got, "%" PRId32, id);
+            error_phrase_set(&exam->expected, "%d at slot %d", problem->num_experts + i, problem->topk + i);
+            error_phrase_set(&exam->got, "%" PRId32, id);
             return fail(exam, -1, "shared experts stand behind those chosen");
         }
     }
@@ -137,8 +137,8 @@ static bool groups_are_few_enough(struct examination *exam)
         groups += !exam->used[group];
         exam->used[group] = true;
         if (groups > problem->topk_group) {
-            error_words_set(&exam->expected, "experts from %d groups", problem->topk_group);
-            error_words_set(&exam->got, "one from group %d as well", group);
+            error_phrase_set(&exam->expected, "experts from %d groups", problem->topk_group);
+            error_phrase_set(&exam->got, "one from group %d as well", group);
             return fail(exam, exam->ids[k], "choices come from the groups that stay");
         }
     }
@@ -227,8 +227,8 @@ static bool fail_group(struct examination *exam)
 
         for (int g = 0; g < problem->num_expert_group; g++)
             if (!exam->used[g] && gate_group_certainly_before(&exam->row, g, got)) {
-                error_words_set(&exam->expected, "group %d (score %.9g)", g, exam->row.groups[g].score.value);
-                error_words_set(&exam->got, "group %d (score %.9g)", got, exam->row.groups[got].score.value);
+                error_phrase_set(&exam->expected, "group %d (score %.9g)", g, exam->row.groups[g].score.value);
+                error_phrase_set(&exam->got, "group %d (score %.9g)", got, exam->row.groups[got].score.value);
                 return fail(exam, exam->ids[k], "the best groups stay");
             }
     }
@@ -298,8 +298,8 @@ static bool weights_are_right(struct examination *exam)
 
         if (nan_is_right || (got >= right.low && got <= right.high))
             continue;
-        error_words_set(&exam->expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
-        error_words_set(&exam->got, "%.9g at slot %d", got, k);
+        error_phrase_set(&exam->expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
+        error_phrase_set(&exam->got, "%.9g at slot %d", got, k);
         if (k >= exam->problem->topk)
             return fail(exam, -1,
                         "a shared expert's weight is the chosen ones' sum over the factor, divided as they are");
@@ -324,15 +324,16 @@ static bool weights_share_a_factor(struct examination *exam)
     if (problem->score != GATE_SCORE_SOFTMAX || problem->renormalize || problem->dtype != DTYPE_F32 || scale == 0.0f)
         return true;
     for (int k = 0; k < problem->topk; k++) {
-        const struct interval own = exam->row.experts[exam->ids[k]].own_score;
+        const struct interval own = exam->row.experts[exam->ids[k]].score_without_shared_error;
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
         if (fabsf(exam->weights[k]) < FLT_MIN) /* the relative rounding error is not bounded for subnormal floats */
             continue;
         if (low > most || high < least) {
-            error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
-            error_words_set(&exam->got, "weight %.9g, %.9g times, at slot %d", exam->weights[k], weight / own.value, k);
+            error_phrase_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
+            error_phrase_set(&exam->got, "weight %.9g, %.9g times, at slot %d", exam->weights[k], weight / own.value,
+                             k);
             return fail(exam, exam->ids[k], "a token's weights are its scores by one factor");
         }
         least = fmax(least, low);
@@ -367,7 +368,7 @@ bool gate_check(const struct gate_problem *problem, const struct gate_buffers *b
     int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1 if a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
-#pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
+#pragma omp parallel if (problem->num_tokens >= GATE_MIN_ROWS_PER_THREAD)
     {
         struct examination exam;
         const bool ready = examination_start(problem, ties, &exam);

@@ -65,7 +65,7 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
 }
 
-enum { GATE_LAST_TOKENS = 6 };
+enum { GATE_MAX_KERNEL_SWITCHES = 6 };
 
 /**
  * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL if the
@@ -75,12 +75,12 @@ enum { GATE_LAST_TOKENS = 6 };
 struct gate_implementation {
     const char *name;
     bool supports_shared_experts; /**< whether num_fused_shared_experts and scale_later are supported */
-    bool overlaps;                /**< whether the launch honours gate_problem.overlap */
+    bool supports_overlap;        /**< whether the launch honours gate_problem.overlap */
     /**
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.
      */
-    int64_t last_tokens[GATE_LAST_TOKENS];
+    int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes the gate on the host. Returns false if out of memory. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);

@@ -79,7 +79,7 @@ static float generate_logit(const struct gate_problem *problem, enum gate_dist d
 
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output)
 {
-#pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
+#pragma omp parallel for if (problem->num_tokens >= GATE_MIN_ROWS_PER_THREAD)
     for (int64_t row = 0; row < problem->num_tokens; row++) {
         struct random random = random_seed(seed, (uint64_t)row);
         const float row_value = random_normal(&random) * (row % 4 == 2 ? 100.0f : 1.0f);

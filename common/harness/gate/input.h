@@ -14,7 +14,7 @@ enum gate_dist {
     GATE_DIST_EQUAL,   /**< one value per row; in every fourth row, its exp may overflow or underflow */
     GATE_DIST_EXTREME, /**< infinities, the largest and smallest numbers of the type, both zeros */
     GATE_DIST_NAN,     /**< rows with one, several or only NaNs, infinities of both signs, or groups of infinities */
-    GATE_DIST_COUNT
+    NUM_GATE_DISTS
 };
 
 /** Names of the distributions, "normal", "uniform", ..., in the order of the enum; NULL-terminated. */

@@ -66,16 +66,16 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
     return gate_problem_check(problem, error) &&
-           implementation_supports(gate_unsupported_reason(implementation, problem), error);
+           check_supported(gate_unsupported_reason(implementation, problem), error);
 }
 
 /** Converts the file's elements to the tensor's type. If the tensor has more elements, the file's elements repeat. */
 static void repeat_elements(const struct npy_array *file, struct npy_array *tensor)
 {
-    const int64_t count = npy_count(tensor), period = npy_count(file);
+    const int64_t count = npy_num_elements(tensor), period = npy_num_elements(file);
 
 #pragma omp parallel for if (count >= ELEMENTS_WORTH_A_THREAD)
     for (int64_t i = 0; i < count; i++)
@@ -87,7 +87,7 @@ static bool load_bias(const struct gate_options *options, const char *given, str
                       struct error *error)
 {
     const struct gate_problem *problem = &options->problem;
-    struct npy_array *const bias = &tensors->list[GATE_CORRECTION_BIAS].host;
+    struct npy_array *const bias = &tensors->tensor[GATE_CORRECTION_BIAS].host;
     struct npy_array file;
     bool fits;
 
@@ -119,9 +119,9 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
 
     if (good && generated)
         gate_generate_logits(&options->problem, options->dist, options->program.seed,
-                             tensors->list[GATE_GATING_OUTPUT].host.data);
+                             tensors->tensor[GATE_GATING_OUTPUT].host.data);
     else if (good)
-        repeat_elements(&file, &tensors->list[GATE_GATING_OUTPUT].host);
+        repeat_elements(&file, &tensors->tensor[GATE_GATING_OUTPUT].host);
     npy_free(&file);
     return good;
 }
@@ -132,7 +132,7 @@ bool gate_load(struct gate_options *options, const struct gate_implementation *i
     const bool router = options->source == GATE_SOURCE_ROUTER;
     char router_logits[PATH_MAX], router_bias[PATH_MAX];
     const char *const logits = router ? router_logits : options->logits_path;
-    const char *const bias = router && !options->bias ? router_bias : options->bias;
+    const char *const bias = router && !options->bias_option ? router_bias : options->bias_option;
 
     if ((logits == router_logits && !find_router_data("layer2_logits.npy", options, router_logits, error)) ||
         (bias == router_bias && !find_router_data("layer2_bias.npy", options, router_bias, error)) ||

@@ -24,13 +24,13 @@ static bool take_source(const struct option_row *row, void *context, struct erro
     return true;
 }
 
-#define FIELD(member) .field = offsetof(struct gate_options, member)
-#define GIVEN(member) .given = offsetof(struct gate_options, member)
+#define FIELD(member) .field_offset = offsetof(struct gate_options, member)
+#define GIVEN(member) .given_offset = offsetof(struct gate_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
 const struct option_row gate_option_rows[] = {
-    {.help = "The problem", .group = 1},
+    {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
     {"num-expert-group", "N", "Groups of the experts, all of the same size (default 8)", 1, COUNT,
@@ -39,12 +39,13 @@ const struct option_row gate_option_rows[] = {
      FIELD(problem.topk_group)},
     {"topk", "N", "Experts chosen for each token (default 8)", 1, COUNT, FIELD(problem.topk)},
     {"dtype", "TYPE", "Type of the logits: f32, f16, bf16 (default: the input's; f32)", 1, OPTION_WORD,
-     FIELD(problem.dtype), GIVEN(dtype_given), .words = dtype_names},
+     FIELD(problem.dtype), GIVEN(dtype_given), .value_words = dtype_names},
     {"score", "HOW", "sigmoid, softmax or none (default sigmoid)", 1, OPTION_WORD, FIELD(problem.score),
-     .words = gate_score_names},
-    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH, FIELD(bias)},
+     .value_words = gate_score_names},
+    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH,
+     FIELD(bias_option)},
     {"bias-dtype", "TYPE", "Type of the bias: f32, or same as the logits (default f32)", 1, OPTION_BOOL,
-     FIELD(bias_same), .words = bias_dtypes},
+     FIELD(bias_dtype_same), .value_words = bias_dtypes},
     {"renormalize", "0|1", "Divide a token's weights by their sum (default 1)", 1, OPTION_BOOL,
      FIELD(problem.renormalize), .most = 1},
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
@@ -55,15 +56,15 @@ const struct option_row gate_option_rows[] = {
      FIELD(problem.num_fused_shared_experts), .most = 1024, .traits = FUSED},
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .traits = GENERATED},
-    {.help = "The input (default: the real router data)", .group = 2},
+    {.help = "The input (default: the real router data)", .help_group = 2},
     {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_PATH,
      FIELD(logits_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
-     .words = gate_dist_names, .on_parse = take_source, .traits = GENERATED},
+     .value_words = gate_dist_names, .on_parse = take_source, .traits = GENERATED},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
-    {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH, FIELD(program.out),
-     .traits = WITH_NO_RUN},
+    {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH,
+     FIELD(program.output_directory), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
      OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
@@ -86,9 +87,9 @@ struct gate_options gate_options_default(void)
 /** Rejects --trace if nothing is launched, which is the case on the host and without tokens. */
 static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
-    if (options->program.trace && program->on_host)
+    if (options->program.trace_path && program->on_host)
         return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
-    if (options->program.trace && options->program.num_tokens_given && options->program.num_tokens == 0)
+    if (options->program.trace_path && options->program.num_tokens_given && options->program.num_tokens == 0)
         return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
     return true;
 }
@@ -108,7 +109,7 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
     unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
-    if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
+    if (options->bias_option ? array_source(options->bias_option) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;

@@ -14,12 +14,12 @@ struct gate_options {
     struct gate_problem problem; /**< the problem; gate_load() sets its number of tokens and its bias */
     bool num_experts_given;
     bool dtype_given;
-    bool bias_same; /**< --bias-dtype same */
+    bool bias_dtype_same; /**< --bias-dtype same */
     enum gate_source source;
     const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error suggests if the data are missing */
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
-    const char *bias;        /**< value of --bias: "none", "random" or a file; NULL if not given */
+    const char *bias_option; /**< value of --bias: "none", "random" or a file; NULL if not given */
 };
 
 /** Returns the options of an empty command line, for which the input is the real router's logits. */
@@ -44,22 +44,23 @@ void gate_options_command(const struct gate_options *options, struct program *pr
  * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
  * tokens.
  */
-void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool stop_after_corners,
-                         struct covering *covering);
+void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                         bool stop_after_corners, struct covering_design *covering);
 
 /** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 
 /** Sets the options to the proposed problem. Returns false if the problem is invalid, too large, or a duplicate. */
-bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
-                     struct gate_options *options);
+bool gate_options_set_proposed(const struct covering_design *covering,
+                               const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                               struct gate_options *options);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
-                         struct gate_options *options);
+bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
+                         uint64_t seed, struct gate_options *options);
 
 #endif

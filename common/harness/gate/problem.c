@@ -70,13 +70,13 @@ const char *gate_unsupported_reason(const struct gate_implementation *implementa
                "shared ones";
     if (problem->scale_later && !implementation->supports_shared_experts)
         return "--scale-later: this program scales its weights; with --routed-scaling-factor 1 they stay as they are";
-    if (problem->overlap && !implementation->overlaps)
+    if (problem->overlap && !implementation->supports_overlap)
         return "--overlap: this program launches one kernel after the other; chapters 13a to 13c, 15 and 17 overlap "
                "them";
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
-const char *gate_bias_name(const struct gate_problem *problem)
+const char *gate_bias_dtype_name(const struct gate_problem *problem)
 {
     return problem->has_bias ? dtype_name(problem->bias_dtype) : "none";
 }
@@ -88,9 +88,9 @@ void gate_problem_describe(const struct gate_problem *problem, char *text, size_
     if (problem->num_fused_shared_experts > 0)
         snprintf(shared, sizeof shared, " and %d shared", problem->num_fused_shared_experts);
     snprintf(text, size, "%s, %s in %s, top %d of the best %d%s; %s, score %s, bias %s, weights %s, x %g%s",
-             count_of(problem->num_tokens, "token", tokens), count_of(problem->num_experts, "expert", experts),
-             count_of(problem->num_expert_group, "group", groups), problem->topk, problem->topk_group, shared,
-             dtype_name(problem->dtype), gate_score_names[problem->score], gate_bias_name(problem),
+             format_count(problem->num_tokens, "token", tokens), format_count(problem->num_experts, "expert", experts),
+             format_count(problem->num_expert_group, "group", groups), problem->topk, problem->topk_group, shared,
+             dtype_name(problem->dtype), gate_score_names[problem->score], gate_bias_dtype_name(problem),
              problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor,
              problem->scale_later ? " later" : "");
 }

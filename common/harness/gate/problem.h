@@ -6,7 +6,7 @@
 #include "harness/gate/gate.h"
 
 /* With fewer rows, one thread finishes the work before a second thread wakes up. */
-enum { GATE_ROWS_WORTH_A_THREAD = 64 };
+enum { GATE_MIN_ROWS_PER_THREAD = 64 };
 
 /** Checks the shape and that no size overflows. On failure the error names the flag and the allowed values. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
@@ -36,7 +36,7 @@ const char *gate_unsupported_reason(const struct gate_implementation *implementa
 extern const char *const gate_score_names[];
 
 /** Returns the name of the bias's type, or "none" without a bias. */
-const char *gate_bias_name(const struct gate_problem *problem);
+const char *gate_bias_dtype_name(const struct gate_problem *problem);
 
 /** Writes a one-line description: "2048 tokens, 256 experts in 8 groups, ...". */
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size);

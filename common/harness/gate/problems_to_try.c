@@ -44,11 +44,11 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
     [SHAPE] = {CORNERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
-               .num_alone = 1},
+               .num_isolated = 1},
     /* from 9 tokens on, nan has a row of each kind; every residue modulo 32; the last values need 16 or 17 bits */
     [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
                         26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
-                .num_alone = 3},
+                .num_isolated = 3},
     [DIST] = {CORNERS(GATE_DIST_NORMAL, GATE_DIST_UNIFORM, GATE_DIST_ZIPF, GATE_DIST_TIES, GATE_DIST_EQUAL,
                       GATE_DIST_EXTREME, GATE_DIST_NAN)},
     [DTYPE] = {CORNERS(DTYPE_F32, DTYPE_F16, DTYPE_BF16)},
@@ -62,13 +62,13 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
 
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool stop_after_corners,
-                         struct covering *covering)
+void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                         bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
-    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++) {
-        covering_add(covering, TOKENS, last_tokens[i], false);
-        covering_add(covering, TOKENS, last_tokens[i] + 1, false);
+    for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && kernel_switch_tokens[i] > 0; i++) {
+        covering_add_corner(covering, TOKENS, kernel_switch_tokens[i], false);
+        covering_add_corner(covering, TOKENS, kernel_switch_tokens[i] + 1, false);
     }
 }
 
@@ -76,29 +76,29 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
  * Returns the largest number of logits that the problem may have. The limit is higher at a number of tokens where the
  * implementation switches kernels, but 0 there if the shape is not one of the routers.
  */
-static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
+static int64_t most_logits(const struct covering_design *covering, const int64_t last_tokens[GATE_MAX_KERNEL_SWITCHES])
 {
-    const int64_t num_tokens = covering_corner(covering, TOKENS);
-    const bool is_router = covering_corner(covering, SHAPE) < NUM_ROUTERS;
+    const int64_t num_tokens = covering_proposed_corner(covering, TOKENS);
+    const bool is_router = covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS;
     bool changes = false;
 
-    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++)
+    for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && last_tokens[i] > 0; i++)
         changes |= num_tokens == last_tokens[i] || num_tokens == last_tokens[i] + 1;
-    if (covering_is_alone(covering))
+    if (covering_has_isolated_corner(covering))
         return changes && num_tokens == 65537 ? 65537 * 128 : 65537;
     return !changes ? 129 * 256 : is_router ? 964 * 512 : 0;
 }
 
 /** Sets the problem's shape, except the number of tokens. */
-static void set_shape(const struct covering *covering, struct gate_problem *problem)
+static void set_shape(const struct covering_design *covering, struct gate_problem *problem)
 {
-    *problem = shapes[covering_corner(covering, SHAPE)];
-    problem->dtype = (enum dtype)covering_corner(covering, DTYPE);
-    problem->score = (enum gate_score)covering_corner(covering, SCORE);
-    problem->renormalize = covering_corner(covering, RENORMALIZE);
-    problem->routed_scaling_factor = factors[covering_corner(covering, FACTOR)];
-    problem->scale_later = covering_corner(covering, SCALE_LATER);
-    problem->num_fused_shared_experts = (int)covering_corner(covering, SHARED_EXPERTS);
+    *problem = shapes[covering_proposed_corner(covering, SHAPE)];
+    problem->dtype = (enum dtype)covering_proposed_corner(covering, DTYPE);
+    problem->score = (enum gate_score)covering_proposed_corner(covering, SCORE);
+    problem->renormalize = covering_proposed_corner(covering, RENORMALIZE);
+    problem->routed_scaling_factor = factors[covering_proposed_corner(covering, FACTOR)];
+    problem->scale_later = covering_proposed_corner(covering, SCALE_LATER);
+    problem->num_fused_shared_experts = (int)covering_proposed_corner(covering, SHARED_EXPERTS);
 }
 
 /** Sets the members that gate_load() would set, so that the problem can be checked before it is loaded. */
@@ -107,38 +107,39 @@ static void set_sizes(struct gate_options *options)
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
 }
 
-bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
-                     struct gate_options *options)
+bool gate_options_set_proposed(const struct covering_design *covering,
+                               const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                               struct gate_options *options)
 {
-    const int64_t bias = covering_corner(covering, BIAS);
+    const int64_t bias = covering_proposed_corner(covering, BIAS);
     const struct gate_problem *const problem = &options->problem;
 
     *options = (struct gate_options){
-        .program = {.num_tokens = covering_corner(covering, TOKENS),
+        .program = {.num_tokens = covering_proposed_corner(covering, TOKENS),
                     .num_tokens_given = true,
-                    .seed = seed + (uint64_t)covering->num_taken},
+                    .seed = seed + (uint64_t)covering->num_accepted},
         .source = GATE_SOURCE_GENERATED,
-        .dist = (enum gate_dist)covering_corner(covering, DIST),
-        .bias = bias == BIAS_NONE ? "none" : "random",
-        .bias_same = bias == BIAS_SAME,
+        .dist = (enum gate_dist)covering_proposed_corner(covering, DIST),
+        .bias_option = bias == BIAS_NONE ? "none" : "random",
+        .bias_dtype_same = bias == BIAS_SAME,
     };
     set_shape(covering, &options->problem);
     set_sizes(options);
     return gate_problem_check(problem, &(struct error){0}) &&
-           problem->num_tokens * problem->num_experts <= most_logits(covering, last_tokens) &&
-           !(covering_corner(covering, SHAPE) < NUM_ROUTERS && problem->score != GATE_SCORE_SIGMOID) &&
-           !(options->bias_same && problem->dtype == DTYPE_F32);
+           problem->num_tokens * problem->num_experts <= most_logits(covering, kernel_switch_tokens) &&
+           !(covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS && problem->score != GATE_SCORE_SIGMOID) &&
+           !(options->bias_dtype_same && problem->dtype == DTYPE_F32);
 }
 
-bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
-                         struct gate_options *options)
+bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
+                         uint64_t seed, struct gate_options *options)
 {
-    while (covering_next(covering))
-        if (gate_problem_of(covering, implementation->last_tokens, seed, options) &&
+    while (covering_propose(covering))
+        if (gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, options) &&
             !gate_unsupported_reason(implementation, &options->problem))
             return true;
     return false;

@@ -14,40 +14,40 @@ static void name_run(const struct gate_options *options, struct program *program
     char choices[32];
 
     gate_options_command(options, program);
-    gate_problem_describe(&options->problem, program->problem, sizeof program->problem);
-    program->distribution = generated ? gate_dist_names[options->dist] : "router";
+    gate_problem_describe(&options->problem, program->problem_text, sizeof program->problem_text);
+    program->distribution_name = generated ? gate_dist_names[options->dist] : "router";
     if (generated)
-        snprintf(program->input, sizeof program->input, "generated: %s, seed %" PRIu64, program->distribution,
-                 options->program.seed);
+        snprintf(program->input_text, sizeof program->input_text, "generated: %s, seed %" PRIu64,
+                 program->distribution_name, options->program.seed);
     else
-        snprintf(program->input, sizeof program->input, "%s",
+        snprintf(program->input_text, sizeof program->input_text, "%s",
                  options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
-    snprintf(program->verified, sizeof program->verified, "%s ids and their weights",
+    snprintf(program->verified_text, sizeof program->verified_text, "%s ids and their weights",
              format_thousands(gate_num_ids(&options->problem), choices));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct gate_problem *problem, bool all, struct record *report)
 {
-    struct record *const fields = record_object(report, IN_DATA, "problem");
+    struct record *const fields = record_add_object(report, IN_DATA, "problem");
 
     if (all)
-        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
-    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
-    record_number(fields, IN_JSON, "num_expert_group", "%d", problem->num_expert_group);
-    record_number(fields, IN_JSON, "topk_group", "%d", problem->topk_group);
-    record_number(fields, IN_JSON, "topk", "%d", problem->topk);
-    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
-    record_text(fields, IN_DATA, "score", "%s", gate_score_names[problem->score]);
-    record_text(fields, IN_DATA, "bias", "%s", gate_bias_name(problem));
+        record_add_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
+    record_add_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_add_number(fields, IN_JSON, "num_expert_group", "%d", problem->num_expert_group);
+    record_add_number(fields, IN_JSON, "topk_group", "%d", problem->topk_group);
+    record_add_number(fields, IN_JSON, "topk", "%d", problem->topk);
+    record_add_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
+    record_add_text(fields, IN_DATA, "score", "%s", gate_score_names[problem->score]);
+    record_add_text(fields, IN_DATA, "bias", "%s", gate_bias_dtype_name(problem));
     if (problem->overlap)
-        record_number(fields, IN_JSON, "overlap", "true");
+        record_add_number(fields, IN_JSON, "overlap", "true");
     if (!all)
         return;
-    record_number(fields, IN_JSON, "renormalize", "%s", problem->renormalize ? "true" : "false");
-    record_number(fields, IN_JSON, "routed_scaling_factor", "%g", problem->routed_scaling_factor);
-    record_number(fields, IN_JSON, "scale_later", "%s", problem->scale_later ? "true" : "false");
-    record_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
+    record_add_number(fields, IN_JSON, "renormalize", "%s", problem->renormalize ? "true" : "false");
+    record_add_number(fields, IN_JSON, "routed_scaling_factor", "%g", problem->routed_scaling_factor);
+    record_add_number(fields, IN_JSON, "scale_later", "%s", problem->scale_later ? "true" : "false");
+    record_add_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
 }
 
 /** Reports the load of the experts, from verified ids: the busiest expert and the number of idle experts. */
@@ -70,12 +70,12 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
             busiest = e;
     }
     if (chosen > 0)
-        record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
-                    format_thousands(choices[busiest], most), format_thousands(chosen, all), idle);
-    fields = record_object(report, IN_JSON, "load");
-    record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
-    record_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);
-    record_number(fields, IN_JSON, "idle_experts", "%d", idle);
+        record_add_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none",
+                        busiest, format_thousands(choices[busiest], most), format_thousands(chosen, all), idle);
+    fields = record_add_object(report, IN_JSON, "load");
+    record_add_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
+    record_add_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);
+    record_add_number(fields, IN_JSON, "idle_experts", "%d", idle);
     free(choices);
 }
 
@@ -104,11 +104,11 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     alone = *problem;
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
-        program_run_before(program, &before, &tensors);
-    report_problem(problem, !program->requested.bench, program_report_head(program));
+        program_run_previous(program, &before, &tensors);
+    report_problem(problem, !program->requested_options.bench, program_begin_report(program));
     report = program_report_result(program);
     if (program->error.result == RUN_VERIFIED)
-        report_load(problem, tensors.list[GATE_TOPK_IDS].host.data, report);
+        report_load(problem, tensors.tensor[GATE_TOPK_IDS].host.data, report);
     tensors_free(&tensors);
 }
 
@@ -117,23 +117,23 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     struct gate_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .before = chapter->before.name,
+                              .previous_name = chapter->before.name,
                               .on_host = chapter->implementation.compute != NULL,
                               .source_hash = kernel_source_sha256};
 
     if (!gate_options_parse(&program, argc, argv, &options))
-        return program_exit(&program);
+        return program_print_error(&program);
     if (options.problem.overlap)
-        program_overlaps(&program);
+        program_set_overlapping(&program);
     if (!program_open(&program))
-        return program_exit(&program);
-    gate_covering_start(chapter->implementation.last_tokens, program.requested.seed, program.requested.check_corners,
-                        &program.covering);
-    while (program_next(&program)) {
-        if (program.requested.check_all &&
-            !gate_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
+        return program_print_error(&program);
+    gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
+                        program.requested_options.check_only_corners, &program.covering);
+    while (program_next_run(&program)) {
+        if (program.requested_options.check_all &&
+            !gate_problem_to_try(&program.covering, &chapter->implementation, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }
-    return program_end(&program);
+    return program_write_result(&program);
 }

@@ -13,7 +13,7 @@ bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row,
     *row = (struct gate_row){0};
     if (ALLOCATE_ARRAY(row->experts, problem->num_experts, error) &&
         ALLOCATE_ARRAY(row->groups, problem->num_expert_group, error) &&
-        ALLOCATE_ARRAY(row->terms, problem->num_experts, error))
+        ALLOCATE_ARRAY(row->scratch_terms, problem->num_experts, error))
         return true;
     gate_row_free(row);
     return false;
@@ -23,7 +23,7 @@ void gate_row_free(struct gate_row *row)
 {
     free(row->experts);
     free(row->groups);
-    free(row->terms);
+    free(row->scratch_terms);
     *row = (struct gate_row){0};
 }
 
@@ -136,11 +136,11 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
     double sum = 0.0, error = 0.0;
 
     for (int e = 0; e < count; e++) {
-        row->terms[e] = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
-        sum += row->terms[e];
-        error += row->terms[e] > 0.0 ? 2.0 * float_unit(row->terms[e]) : 0.0;
+        row->scratch_terms[e] = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
+        sum += row->scratch_terms[e];
+        error += row->scratch_terms[e] > 0.0 ? 2.0 * float_unit(row->scratch_terms[e]) : 0.0;
     }
-    error += sum_error(row->terms, count, 0.0, 0.0);
+    error += sum_error(row->scratch_terms, count, 0.0, 0.0);
     row->shared_error = error / (sum - error);
     for (int e = 0; e < count; e++) {
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
@@ -148,7 +148,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
         const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the smallest error of 2 ulps */
 
-        row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
+        row->experts[e].score_without_shared_error = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
                                                 problem->dtype);
     }
@@ -178,7 +178,7 @@ static void compute_scores(const struct gate_problem *problem, const void *gatin
 
         row->experts[e].score = sigmoid ? sigmoid_interval(logit, problem->dtype)
                                         : (struct interval){logit, logit, logit};
-        row->experts[e].own_score = row->experts[e].score;
+        row->experts[e].score_without_shared_error = row->experts[e].score;
     }
 }
 
@@ -205,12 +205,12 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
         }
         expert->invalid = isnan(expert->choice.value);
         if (expert->invalid) {
-            expert->score = expert->own_score = (struct interval){0.0f, 0.0f, 0.0f};
+            expert->score = expert->score_without_shared_error = (struct interval){0.0f, 0.0f, 0.0f};
             expert->choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
         }
-        expert->bits = dtype_bits(problem->dtype, gating_output, first + e);
+        expert->input_bits = dtype_bits(problem->dtype, gating_output, first + e);
         if (problem->has_bias)
-            expert->bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
+            expert->input_bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
     }
 }
 
@@ -265,14 +265,14 @@ static void settle_group(const struct gate_problem *problem, struct gate_row *ro
 
     const struct gate_expert *const last = &row->experts[problem->has_bias ? second : first];
 
-    group->bits[0] = row->experts[first].bits;
-    group->bits[1] = problem->has_bias ? last->bits : 0;
-    group->settled = !last->invalid;
+    group->best_bits[0] = row->experts[first].input_bits;
+    group->best_bits[1] = problem->has_bias ? last->input_bits : 0;
+    group->bits_settled = !last->invalid;
     for (int e = begin; e < end; e++) {
         const bool beaten = row->experts[e].choice.high < last->choice.low;
 
-        if (!beaten && e != first && row->experts[e].bits != last->bits)
-            group->settled = false;
+        if (!beaten && e != first && row->experts[e].input_bits != last->input_bits)
+            group->bits_settled = false;
     }
 }
 
@@ -322,7 +322,7 @@ bool gate_expert_certainly_before(const struct gate_row *row, int a, int b)
     if (first->invalid != second->invalid)
         return second->invalid;
     return certainly_ahead(row, a, b, first->choice, second->choice) ||
-           (!row->ties_are_free && a < b && first->bits == second->bits);
+           (!row->ties_are_free && a < b && first->input_bits == second->input_bits);
 }
 
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
@@ -330,8 +330,8 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
     const struct gate_group *const first = &row->groups[a], *const second = &row->groups[b];
 
     return certainly_ahead(row, a, b, first->score, second->score) ||
-           (!row->ties_are_free && a < b && first->settled && second->settled &&
-            memcmp(first->bits, second->bits, sizeof first->bits) == 0);
+           (!row->ties_are_free && a < b && first->bits_settled && second->bits_settled &&
+            memcmp(first->best_bits, second->best_bits, sizeof first->best_bits) == 0);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
@@ -349,7 +349,7 @@ struct weight_sum {
  */
 static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
 {
-    return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
+    return problem->dtype == DTYPE_F32 ? expert->score_without_shared_error : expert->score;
 }
 
 /** Returns the largest power of two of which all floats in the interval are multiples, or infinity for 0. */
@@ -374,13 +374,13 @@ static struct weight_sum sum_scores(const struct gate_problem *problem, const st
         sum.low += score.low;
         sum.value += score.value;
         sum.high += score.high;
-        row->terms[k] = fmax(fabs(score.low), fabs(score.high));
-        size += row->terms[k];
+        row->scratch_terms[k] = fmax(fabs(score.low), fabs(score.high));
+        size += row->scratch_terms[k];
         grain = fmin(grain, grain_of(row->experts[ids[k]].score));
     }
     sum.may_overflow = !(size <= FLT_MAX);
     if (isfinite(size))
-        sum.error = sum_error(row->terms, problem->topk, grain, row->shared_error) / (1.0 - row->shared_error);
+        sum.error = sum_error(row->scratch_terms, problem->topk, grain, row->shared_error) / (1.0 - row->shared_error);
     return sum;
 }
 

@@ -19,25 +19,25 @@ struct interval {
 
 /** The values of one expert in one row. */
 struct gate_expert {
-    struct interval score;     /**< unbiased score, in the logits' type; 0 for an invalid expert */
-    struct interval own_score; /**< f32 score without the error of the softmax sum, which all scores of the row share */
-    struct interval choice;    /**< score + bias; -infinity for an invalid expert */
-    bool invalid;              /**< whether the choice is NaN: the expert then ranks last, and its weight is 0 */
-    uint64_t bits;             /**< bits of logit and bias; equal bits are a tie in any computation */
+    struct interval score;                      /**< unbiased score, in the logits' type; 0 for an invalid expert */
+    struct interval score_without_shared_error; /**< f32 score without the error of the softmax sum (shared_error) */
+    struct interval choice;                     /**< score + bias; -infinity for an invalid expert */
+    bool invalid;        /**< whether the choice is NaN: the expert then ranks last, and its weight is 0 */
+    uint64_t input_bits; /**< bits of logit and bias; equal bits are a tie in any computation */
 };
 
 /** A group of a row. */
 struct gate_group {
     struct interval score;
-    uint64_t bits[2]; /**< bits of the experts that determine its score, best first */
-    bool settled;     /**< whether no rounding can change these bits */
+    uint64_t best_bits[2]; /**< bits of the experts that determine its score, best first */
+    bool bits_settled;     /**< whether no rounding can change these bits */
 };
 
 /** The intervals of one row. They depend only on the input, not on the answer under check. */
 struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
-    double *terms;               /**< [num_experts] scratch memory for sums */
+    double *scratch_terms;       /**< [num_experts] scratch memory for sums */
     double shared_error;         /**< relative error that all scores of the row share */
     bool ties_are_free;          /**< set by the caller: whether either side of a tie may win */
 };

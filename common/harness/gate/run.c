@@ -8,15 +8,15 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
     const int64_t n = problem->num_tokens, width = gate_experts_per_token(problem);
 
     *tensors = (struct tensors){
-        .list = {{.name = "gating_output", .host = {problem->dtype, 2, {n, problem->num_experts}, NULL}},
-                 {.name = "correction_bias",
-                  .host = {problem->bias_dtype, 1, {problem->num_experts}, NULL},
-                  .absent = !problem->has_bias},
-                 {.name = "topk_weights", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
-                 {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
-        .count = NUM_GATE_TENSORS,
+        .tensor = {{.name = "gating_output", .host = {problem->dtype, 2, {n, problem->num_experts}, NULL}},
+                   {.name = "correction_bias",
+                    .host = {problem->bias_dtype, 1, {problem->num_experts}, NULL},
+                    .is_absent = !problem->has_bias},
+                   {.name = "topk_weights", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
+                   {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
+        .num_tensors = NUM_GATE_TENSORS,
         .size_flags = "--num-tokens, --num-experts",
-        .poison = 0xff, /* NaN as a weight, no expert as an id */
+        .poison_byte = 0xff, /* NaN as a weight, no expert as an id */
     };
     return tensors_allocate(tensors, error);
 }
@@ -52,8 +52,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
 struct checked_launch gate_checked_launch(const struct gate_problem *problem,
                                           const struct gate_implementation *implementation)
 {
-    return (struct checked_launch){.call = call_implementation,
-                                   .verify = verify,
+    return (struct checked_launch){.launch_kernels = call_implementation,
+                                   .verify_outputs = verify,
                                    .problem = problem,
                                    .implementation = implementation,
                                    .on_host = implementation->compute != NULL};

@@ -43,20 +43,20 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     AND_THEN(cudaGetDeviceProperties(&properties, device));
     AND_THEN(cudaSetDevice(device));
     if (status != cudaSuccess)
-        return device_error(error, "the GPU cannot be opened", status);
-    backend->gpu.capability = 10 * properties.major + properties.minor;
-    backend->gpu.shared_bytes = properties.sharedMemPerBlockOptin;
-    if (!gpu_meets(&backend->gpu, properties.name, needs, error))
+        return error_set_cuda(error, "the GPU cannot be opened", status);
+    backend->gpu.compute_capability = 10 * properties.major + properties.minor;
+    backend->gpu.max_shared_bytes = properties.sharedMemPerBlockOptin;
+    if (!gpu_meets_needs(&backend->gpu, properties.name, needs, error))
         return false;
     if (!floor_kernel_runs())
         return error_set_as(error, RUN_NO_DEVICE,
                             "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
                             "to sm_%d%d and run ninja gpu",
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
-    status = floor_compiled_for(&backend->gpu.compiled_for);
+    status = floor_compiled_for(&backend->gpu.compiled_architecture);
     if (status != cudaSuccess)
-        return device_error(error, "what the kernels were compiled for", status);
-    if (!build_meets(&backend->gpu, properties.name, needs, error))
+        return error_set_cuda(error, "what the kernels were compiled for", status);
+    if (!build_meets_needs(&backend->gpu, properties.name, needs, error))
         return false;
 
     cudaDriverGetVersion(&driver);
@@ -84,18 +84,18 @@ void backend_read_counters(struct run_counters *counters)
     memset(counters, 0, sizeof *counters);
 }
 
-void backend_describe_branches(const struct run_counters *counters, char *text, size_t size)
+void backend_describe_divergent_branches(const struct run_counters *counters, char *text, size_t size)
 {
     (void)counters, (void)size;
     text[0] = '\0';
 }
 
-void backend_allow_host_access(bool open)
+void backend_allow_host_access(bool allow)
 {
-    (void)open;
+    (void)allow;
 }
 
-void backend_array(const void *begin, size_t bytes, const char *name)
+void backend_register_array(const void *begin, size_t bytes, const char *name)
 {
     (void)begin, (void)bytes, (void)name;
 }
@@ -110,29 +110,30 @@ bool backend_share_with_forks(void)
     return false;
 }
 
-cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
-                             uint64_t *others)
+cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                             void *device, uint64_t *num_different)
 {
     unsigned long long *counter = NULL;
     uint64_t counted = 0;
-    cudaError_t status = others ? cudaMalloc((void **)&counter, sizeof *counter) : cudaSuccess;
+    cudaError_t status = num_different ? cudaMalloc((void **)&counter, sizeof *counter) : cudaSuccess;
 
-    if (others)
+    if (num_different)
         AND_THEN(cudaMemset(counter, 0, sizeof *counter));
-    AND_THEN(generate_launch(values, dtype, first, count, device, counter));
-    AND_THEN(others ? cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost) : cudaDeviceSynchronize());
+    AND_THEN(generate_launch(values, dtype, first_index, num_values, device, counter));
+    AND_THEN(num_different ? cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost)
+                           : cudaDeviceSynchronize());
     cudaFree(counter);
-    if (others)
-        *others += counted;
+    if (num_different)
+        *num_different += counted;
     return status;
 }
 
-const char *backend_fault(void)
+const char *backend_fault_message(void)
 {
     return NULL;
 }
 
-const char *backend_limits(void)
+const char *backend_limitations(void)
 {
     return NULL;
 }
@@ -243,7 +244,7 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
     AND_THEN(cudaEventCreate(&replay->begin));
     AND_THEN(cudaEventCreate(&replay->end));
     AND_THEN(replay_plan(replay, launch, context));
-    if (status == cudaSuccess && cache == BACKEND_FLUSHED)
+    if (status == cudaSuccess && cache == BACKEND_CACHE_FLUSHED)
         status = replay_allocate_flush(replay);
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
 }
@@ -266,7 +267,7 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
         if (i >= 0)
             times[i] = 1000.0 * ms / replay->launches;
     }
-    *timing = timing_of(times, replay->replays);
+    *timing = timing_from_samples(times, replay->replays);
     return cudaSuccess;
 }
 
@@ -278,7 +279,7 @@ static bool time_graph(backend_launch *launch, void *context, enum backend_cache
 
     AND_THEN(replay_time(&replay, timing));
     replay_end(&replay);
-    return status == cudaSuccess || device_error(error, "timing", status);
+    return status == cudaSuccess || error_set_cuda(error, "timing", status);
 }
 
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
@@ -288,7 +289,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
 
     if (!time_graph(launch, context, cache, timing, error))
         return false;
-    if (cache == BACKEND_WARM)
+    if (cache == BACKEND_CACHE_WARM)
         return true;
     /* Subtracts the time of the flushes, which is not part of the launch. */
     if (!time_graph(NULL, NULL, cache, &flush, error))
@@ -376,11 +377,11 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error)
     struct timing empty;
     cudaError_t status;
 
-    if (!backend_time(launch_empty, NULL, BACKEND_WARM, &empty, error))
+    if (!backend_time(launch_empty, NULL, BACKEND_CACHE_WARM, &empty, error))
         return false;
-    figures->empty_us = empty.median;
-    status = measure_rate(launch_copy, 2 * COPY_BYTES, &figures->bytes_per_second);
-    return status == cudaSuccess || device_error(error, "measuring the copy bandwidth", status);
+    figures->empty_kernel_us = empty.median;
+    status = measure_rate(launch_copy, 2 * COPY_BYTES, &figures->copy_bytes_per_second);
+    return status == cudaSuccess || error_set_cuda(error, "measuring the copy bandwidth", status);
 }
 
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error)
@@ -390,9 +391,9 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
     /* Uses as much memory as possible: with 2 GiB, the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
-                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK * READ_CHUNK,
+                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK_BYTES * READ_CHUNK_BYTES,
                           bytes_per_second));
-    return status == cudaSuccess || device_error(error, "measuring the read bandwidth", status);
+    return status == cudaSuccess || error_set_cuda(error, "measuring the read bandwidth", status);
 }
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
@@ -421,7 +422,7 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
         if (batch >= 0) /* the first batch warms up the device and the library */
             times[count++] = 1000.0 * ms;
     }
-    *median_us = status == cudaSuccess ? timing_of(times, count).median : 0.0;
+    *median_us = status == cudaSuccess ? timing_from_samples(times, count).median : 0.0;
     return status;
 }
 
@@ -456,5 +457,5 @@ bool backend_measure_product_rate(double least_us, double *operations_per_second
         cublas_close(&cublas);
     }
     replay_end(&replay);
-    return status == cudaSuccess || device_error(error, "measuring cuBLAS", status);
+    return status == cudaSuccess || error_set_cuda(error, "measuring cuBLAS", status);
 }

@@ -29,22 +29,22 @@ static __device__ void store(__nv_bfloat16 *to, float value, unsigned long long 
 }
 
 template <typename T>
-static __global__ void generate_kernel(struct generated values, int64_t first, int64_t count, T *to,
+static __global__ void generate_kernel(struct generated_array values, int64_t first, int64_t count, T *to,
                                        unsigned long long *others)
 {
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (int64_t)gridDim.x * THREADS)
         store(&to[i], generated_value(values, first + i), others);
 }
 
-cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
-                            unsigned long long *others)
+cudaError_t generate_launch(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                            void *device, unsigned long long *num_different)
 {
-    const int64_t wanted = (count + THREADS - 1) / THREADS;
+    const int64_t wanted = (num_values + THREADS - 1) / THREADS;
     const unsigned blocks = (unsigned)(wanted < MAX_BLOCKS ? wanted : MAX_BLOCKS);
 
     if (blocks > 0 && dtype == DTYPE_BF16)
-        generate_kernel<<<blocks, THREADS>>>(values, first, count, (__nv_bfloat16 *)device, others);
+        generate_kernel<<<blocks, THREADS>>>(values, first_index, num_values, (__nv_bfloat16 *)device, num_different);
     else if (blocks > 0)
-        generate_kernel<<<blocks, THREADS>>>(values, first, count, (float *)device, others);
+        generate_kernel<<<blocks, THREADS>>>(values, first_index, num_values, (float *)device, num_different);
     return cudaGetLastError();
 }

@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 /**
- * Launches the kernel of backend_generate(), for f32 and bf16. `others` is a counter in device memory, or NULL to write
- * the values.
+ * Launches the kernel of backend_generate(), for f32 and bf16. `num_different` is a counter in device memory, or NULL
+ * to write the values.
  */
-cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
-                            unsigned long long *others);
+cudaError_t generate_launch(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                            void *device, unsigned long long *num_different);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@ static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     namespace ptx = cuda::ptx;
-    extern __shared__ __align__(128) char stages[]; /* [STAGES][READ_CHUNK] */
+    extern __shared__ __align__(128) char stages[]; /* [STAGES][READ_CHUNK_BYTES] */
     __shared__ uint64_t arrived[STAGES];
     int64_t turn = 0;
 
@@ -37,9 +37,9 @@ static __global__ void bulk_kernel(const char *from, int64_t chunks)
                 ;
         if (i < chunks) {
             ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived[stage],
-                                           READ_CHUNK);
-            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stages + stage * READ_CHUNK,
-                               from + i * READ_CHUNK, READ_CHUNK, &arrived[stage]);
+                                           READ_CHUNK_BYTES);
+            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stages + stage * READ_CHUNK_BYTES,
+                               from + i * READ_CHUNK_BYTES, READ_CHUNK_BYTES, &arrived[stage]);
         }
     }
 #else
@@ -66,9 +66,9 @@ static __global__ void load_kernel(const uint4 *from, int64_t words)
         ((uint4 *)from)[0] = all;
 }
 
-cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
+cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream)
 {
-    const int shared_bytes = STAGES * READ_CHUNK;
+    const int shared_bytes = STAGES * READ_CHUNK_BYTES;
     int device = 0, multiprocessors = 0, major = 0;
     cudaError_t status = cudaGetDevice(&device);
 
@@ -81,8 +81,10 @@ cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
     if (status != cudaSuccess)
         return status;
     if (major >= 9)
-        bulk_kernel<<<multiprocessors, 32, shared_bytes, stream>>>((const char *)from, (int64_t)(bytes / READ_CHUNK));
+        bulk_kernel<<<multiprocessors, 32, shared_bytes, stream>>>((const char *)source,
+                                                                   (int64_t)(bytes / READ_CHUNK_BYTES));
     else
-        load_kernel<<<4 * multiprocessors, THREADS, 0, stream>>>((const uint4 *)from, (int64_t)(bytes / sizeof(uint4)));
+        load_kernel<<<4 * multiprocessors, THREADS, 0, stream>>>((const uint4 *)source,
+                                                                 (int64_t)(bytes / sizeof(uint4)));
     return cudaGetLastError();
 }

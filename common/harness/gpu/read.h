@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 /** Size in bytes of a chunk, which a single bulk copy reads. The size of the memory must be a multiple of this size. */
-enum { READ_CHUNK = 16384 };
+enum { READ_CHUNK_BYTES = 16384 };
 
 /** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, and discards them. */
-cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream);
+cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -148,7 +148,7 @@ static double passed_error(const struct examination *exam, const double *errors,
 
 /* --- choosing what is checked ------------------------------------------------------------------------------------- */
 
-int64_t moe_checked_tokens(const struct moe_problem *problem)
+int64_t moe_num_checked_tokens(const struct moe_problem *problem)
 {
     const int64_t products = 3 * (int64_t)problem->topk * problem->hidden_size * problem->intermediate_size;
     const int64_t most = MAX_PRODUCTS / products > LEAST_TOKENS ? MAX_PRODUCTS / products : LEAST_TOKENS;
@@ -161,7 +161,7 @@ static int64_t busy_token(const struct moe_layer *layer)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
     const int busiest = align_busiest_expert(&align, &layer->routing.groups);
-    int64_t position = moe_positions(&layer->problem) - 1;
+    int64_t position = moe_num_positions(&layer->problem) - 1;
 
     while (layer->routing.topk_ids[position] != busiest)
         position--;
@@ -269,7 +269,7 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     exam->deviations = limit_of_deviations(exam);
     row = exam->rows;
     for (int64_t t = 0; t < n; t++) {
-        tensor_read(&exam->tensors->list[MOE_HIDDEN], exam->tokens[t] * h, h, row);
+        tensor_read(&exam->tensors->tensor[MOE_HIDDEN], exam->tokens[t] * h, h, row);
         for (int64_t j = 0; j < h; j++)
             exam->hidden[t * h + j] = row[j];
     }
@@ -326,8 +326,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
     for (int i = 0; i < intermediate; i++) {
         float *const gate = own_rows(exam), *const up = gate + h;
 
-        tensor_read(&exam->tensors->list[MOE_W13], (first + i) * h, h, gate);
-        tensor_read(&exam->tensors->list[MOE_W13], (first + intermediate + i) * h, h, up);
+        tensor_read(&exam->tensors->tensor[MOE_W13], (first + i) * h, h, gate);
+        tensor_read(&exam->tensors->tensor[MOE_W13], (first + intermediate + i) * h, h, up);
         for (int64_t c = begin; c < end; c++) {
             const double *const hidden = exam->hidden + exam->choices[c].token * h;
 
@@ -372,7 +372,7 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
     for (int j = 0; j < h; j++) {
         float *const row = own_rows(exam);
 
-        tensor_read(&exam->tensors->list[MOE_W2], (first + j) * intermediate, intermediate, row);
+        tensor_read(&exam->tensors->tensor[MOE_W2], (first + j) * intermediate, intermediate, row);
         for (int64_t c = begin; c < end; c++)
             add_choice(exam, c, row, exam->choices[c].token * h + j);
     }
@@ -422,15 +422,15 @@ static bool fail(const struct examination *exam, int64_t token, int64_t element,
 
 static float element_of(const struct examination *exam, int64_t index)
 {
-    return dtype_load(exam->problem->dtype, exam->tensors->list[MOE_OUTPUT].host.data, (size_t)index);
+    return dtype_load(exam->problem->dtype, exam->tensors->tensor[MOE_OUTPUT].host.data, (size_t)index);
 }
 
 /** Checks that no element still holds the poison written before the launch. */
 static bool all_is_written(const struct examination *exam)
 {
-    const struct tensor *const output = &exam->tensors->list[MOE_OUTPUT];
+    const struct tensor *const output = &exam->tensors->tensor[MOE_OUTPUT];
     const int h = exam->problem->hidden_size;
-    const int64_t count = npy_count(&output->host);
+    const int64_t count = npy_num_elements(&output->host);
     const uint32_t poison = exam->problem->dtype == DTYPE_F32 ? UINT32_MAX : UINT16_MAX;
 
     for (int64_t i = 0; i < count; i++)
@@ -525,10 +525,10 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
 {
     struct examination exam = {.problem = &layer->problem,
                                .independent = layer->is_random,
-                               .slices = layer->slices ? layer->slices : 1,
+                               .slices = layer->num_slices ? layer->num_slices : 1,
                                .routing = &layer->routing,
                                .tensors = tensors,
-                               .num_tokens = moe_checked_tokens(&layer->problem),
+                               .num_tokens = moe_num_checked_tokens(&layer->problem),
                                .error = error};
     bool right;
 

@@ -11,7 +11,7 @@
 enum { MOE_POISON = 0xff };
 
 /** Returns the number of tokens that a check recomputes: all, or fewer if checking all would take too long. */
-int64_t moe_checked_tokens(const struct moe_problem *problem);
+int64_t moe_num_checked_tokens(const struct moe_problem *problem);
 
 /**
  * Checks that every element of the output has been written, and recomputes in double all tokens or a sample of them:

@@ -138,10 +138,10 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
     for (int f = 0; good && f < NUM_MOE_FILES; f++) {
         const struct file_shape *const shape = &file_shapes[f];
 
-        if (options->files[f])
-            good = npy_read_kind(options->files[f], shape->kind, shape->num_axes, shape->num_axes, shape->text,
+        if (options->file_paths[f])
+            good = npy_read_kind(options->file_paths[f], shape->kind, shape->num_axes, shape->num_axes, shape->text,
                                  &files[f], error) &&
-                   take_shape(options->files[f], shape, &files[f], options, sizes, error);
+                   take_shape(options->file_paths[f], shape, &files[f], options, sizes, error);
     }
     for (int d = 0; d < NUM_MOE_DIMENSIONS; d++)
         if (sizes->size[d] < 0)
@@ -160,7 +160,7 @@ static bool settle_dist(struct moe_options *options, struct error *error)
 
     if (!options->dist_given)
         options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_GENERATED + ALIGN_DIST_ZIPF;
-    return fits || options->dist != MOE_DIST_ROUTER || options->files[MOE_FILE_TOPK_IDS] ||
+    return fits || options->dist != MOE_DIST_ROUTER || options->file_paths[MOE_FILE_TOPK_IDS] ||
            error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
 }
 
@@ -176,7 +176,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     problem->topk = (int)sizes->size[MOE_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
            moe_set_block_size(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
-           implementation_supports(moe_unsupported_reason(implementation, problem), error);
+           check_supported(moe_unsupported_reason(implementation, problem), error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
@@ -186,9 +186,9 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
                      int32_t *topk_ids, struct error *error)
 {
     const struct align_problem from = {.wide_ids = file->dtype == DTYPE_I64};
-    const int64_t count = npy_count(file);
+    const int64_t count = npy_num_elements(file);
 
-    for (int64_t i = 0; i < moe_positions(problem); i++) {
+    for (int64_t i = 0; i < moe_num_positions(problem); i++) {
         const int64_t id = align_load_id(&from, file->data, i % count);
 
         if (id < 0 || id >= problem->num_experts)
@@ -206,7 +206,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
-    const int64_t period = npy_count(file);
+    const int64_t period = npy_num_elements(file);
 
     for (int64_t i = 0; i < count; i++) {
         const float value = dtype_round(dtype, dtype_load(file->dtype, file->data, (size_t)((first + i) % period)));
@@ -223,9 +223,10 @@ static bool fill_map(const struct moe_options *options, struct moe_routing *rout
 {
     const int num_experts = options->problem.num_experts;
 
-    return array_source(options->map) == ARRAY_NONE ||
+    return array_source(options->expert_map_option) == ARRAY_NONE ||
            (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
-            align_load_map(options->map, num_experts, options->program.seed, routing->expert_map, error));
+            align_load_expert_map(options->expert_map_option, num_experts, options->program.seed, routing->expert_map,
+                                  error));
 }
 
 /** Lists the expert of each local id, and sets the number of local experts. */
@@ -259,9 +260,11 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
                          struct moe_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
-    const int64_t positions = moe_positions(problem);
-    const char *const ids = options->files[MOE_FILE_TOPK_IDS], *const weights = options->files[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* used only for weights */
+    const int64_t positions = moe_num_positions(problem);
+    const char *const ids = options->file_paths[MOE_FILE_TOPK_IDS], *const weights =
+                                                                        options->file_paths[MOE_FILE_TOPK_WEIGHTS];
+    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE_EXPERT
+                                   : options->dist; /* used only for weights */
     const struct align_problem align = moe_align_problem(problem);
 
     if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||
@@ -296,21 +299,22 @@ static bool fill_tensors(const struct moe_options *options, const struct npy_arr
                          const struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
-    const char *const hidden = options->files[MOE_FILE_HIDDEN];
+    const char *const hidden = options->file_paths[MOE_FILE_HIDDEN];
 
     return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
-                                   problem->dtype, tensors->list[MOE_HIDDEN].host.data, error)) &&
-           fill_weights(layer, options->files[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
-                        &tensors->list[MOE_W13], error) &&
-           fill_weights(layer, options->files[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
-                        &tensors->list[MOE_W2], error);
+                                   problem->dtype, tensors->tensor[MOE_HIDDEN].host.data, error)) &&
+           fill_weights(layer, options->file_paths[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
+                        &tensors->tensor[MOE_W13], error) &&
+           fill_weights(layer, options->file_paths[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
+                        &tensors->tensor[MOE_W2], error);
 }
 
 static bool load(struct moe_options *options, const struct moe_implementation *implementation,
                  const struct npy_array files[NUM_MOE_FILES], const struct sizes *sizes, struct moe_layer *layer,
                  struct tensors *tensors, struct error *error)
 {
-    const struct moe_weights weights = {options->files[MOE_FILE_W13] != NULL, options->files[MOE_FILE_W2] != NULL};
+    const struct moe_weights weights = {options->file_paths[MOE_FILE_W13] != NULL,
+                                        options->file_paths[MOE_FILE_W2] != NULL};
 
     if (!settle_problem(options, implementation, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;
@@ -323,7 +327,7 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
     return false;
 }
 
-bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
+bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
               struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     struct npy_array files[NUM_MOE_FILES] = {{.data = NULL}};
@@ -332,12 +336,12 @@ bool moe_load(struct moe_options *options, const struct moe_implementation *impl
 
     *layer = (struct moe_layer){
         .seed = options->program.seed, .hidden_scale = options->hidden_scale, .is_random = true};
-    good = open_files(options, large, files, &sizes, error) &&
+    good = open_files(options, gpu_defaults, files, &sizes, error) &&
            load(options, implementation, files, &sizes, layer, tensors, error);
     if (!good)
         moe_routing_free(&layer->routing);
     for (int f = 0; f < NUM_MOE_FILES; f++) {
-        layer->is_random = layer->is_random && !options->files[f];
+        layer->is_random = layer->is_random && !options->file_paths[f];
         npy_free(&files[f]);
     }
     return good;

@@ -56,12 +56,12 @@ struct moe_buffers {
 // [problem]
 
 /** Returns the number of positions, which is also the padding value in sorted_token_ids. */
-static inline int64_t moe_positions(const struct moe_problem *problem)
+static inline int64_t moe_num_positions(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk;
 }
 
-enum { MOE_LAST_TOKENS = 4 };
+enum { MOE_MAX_KERNEL_SWITCHES = 4 };
 
 /**
  * An implementation of the layer. Products and sums are in f32; intermediate, partial and output are rounded to the
@@ -75,13 +75,13 @@ struct moe_implementation {
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.
      */
-    int64_t last_tokens[MOE_LAST_TOKENS];
+    int64_t kernel_switch_tokens[MOE_MAX_KERNEL_SWITCHES];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the default of --block-size; the capacity is not set yet. A NULL pointer means 16. */
     int (*block_size)(const struct moe_problem *problem);
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< workspace size in bytes, or NULL if none */
-    bool workspace_zeroed;     /**< whether the workspace is zeroed before the first launch, not left undefined */
-    int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0 for no limit */
+    bool workspace_zeroed;    /**< whether the workspace is zeroed before the first launch, not left undefined */
+    int64_t bench_max_tokens; /**< largest size of a --bench sweep, to limit its run time; 0 for no limit */
     /**
      * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Not called if there
      * are no tokens.

@@ -7,7 +7,7 @@
 #include "harness/moe/moe.h"
 
 /** The source of generated tokens' experts: the real router's choices, or one of align's distributions. */
-enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, MOE_DIST_COUNT = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
+enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, NUM_MOE_DISTS = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
 
 /** The dimensions of the layer that options and files set. */
 enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK, NUM_MOE_DIMENSIONS };
@@ -23,14 +23,14 @@ struct moe_options {
     bool intermediate_size_given;
     bool num_experts_given;
     bool topk_given;
-    bool bf16; /**< whether --dtype selects bf16 */
+    bool is_bf16; /**< whether --dtype selects bf16 */
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
-    const char *files[NUM_MOE_FILES]; /**< paths; NULL if the array is generated */
-    const char *map;                  /**< value of --expert-map: "none", "random" or a file */
-    float hidden_scale;               /**< scale of generated tokens */
-    bool signed_weights;              /**< whether generated topk_weights have random signs */
+    const char *file_paths[NUM_MOE_FILES]; /**< paths; NULL if the array is generated */
+    const char *expert_map_option;         /**< value of --expert-map: "none", "random" or a file */
+    float hidden_scale;                    /**< scale of generated tokens */
+    bool signed_weights;                   /**< whether generated topk_weights have random signs */
 };
 
 /** The options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
@@ -73,18 +73,18 @@ void moe_options_command(const struct moe_options *options, struct program *prog
  * Adds the run's problem, which may differ from the options' problem because of files, to the report: all of it or, in
  * a benchmark, the part that is the same in every row.
  */
-void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
+void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool complete,
                         struct record *report);
 
 /** Starts the covering design of --check-all for an implementation. */
 void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering *covering);
+                        struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
-                        struct moe_options *options);
+bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
+                        uint64_t seed, struct moe_options *options);
 
 #endif

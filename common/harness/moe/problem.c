@@ -30,7 +30,7 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error)
 
 struct align_problem moe_align_problem(const struct moe_problem *problem)
 {
-    return (struct align_problem){.numel = moe_positions(problem),
+    return (struct align_problem){.numel = moe_num_positions(problem),
                                   .num_experts = problem->num_experts,
                                   .block_size = problem->block_size,
                                   .capacity = problem->capacity};
@@ -41,8 +41,9 @@ void moe_problem_describe(const struct moe_problem *problem, char *text, size_t 
     char tokens[64], experts[64], sizes[2][32];
 
     snprintf(text, size, "%s of %s, top %d of %s of %s, %s, blocks of %d",
-             count_of(problem->num_tokens, "token", tokens), format_thousands((uint64_t)problem->hidden_size, sizes[0]),
-             problem->topk, count_of(problem->num_experts, "expert", experts),
+             format_count(problem->num_tokens, "token", tokens),
+             format_thousands((uint64_t)problem->hidden_size, sizes[0]), problem->topk,
+             format_count(problem->num_experts, "expert", experts),
              format_thousands((uint64_t)problem->intermediate_size, sizes[1]), dtype_name(problem->dtype),
              problem->block_size);
 }

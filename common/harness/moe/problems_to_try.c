@@ -36,7 +36,7 @@ enum { TILED_BF16, ANY_BF16, F32 };
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
-    [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
+    [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_isolated = 1},
     /* multiples of 64 for tensor cores; 704 refills shorter rings of stages, 768 a ring of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
@@ -45,8 +45,8 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
     /* 0 stands for the implementation's choice */
     [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
-    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
-                      ALIGN_DIST_REPEATED)},
+    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE_EXPERT,
+                      ALIGN_DIST_SPARSE, ALIGN_DIST_REPEATED)},
     [MAP] = {CORNERS(false, true)},
     [SCALE] = {CORNERS(0, 1, 2, 3)},
     [SIGNED_WEIGHTS] = {CORNERS(false, true)},
@@ -69,63 +69,64 @@ enum {
 };
 
 void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering *covering)
+                        struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
-    for (int i = 0; i < MOE_LAST_TOKENS && implementation->last_tokens[i] > 0; i++)
-        for (int64_t tokens = implementation->last_tokens[i]; tokens <= implementation->last_tokens[i] + 1; tokens++)
-            covering_add(covering, TOKENS, tokens, tokens > 1024);
+    for (int i = 0; i < MOE_MAX_KERNEL_SWITCHES && implementation->kernel_switch_tokens[i] > 0; i++)
+        for (int64_t tokens = implementation->kernel_switch_tokens[i];
+             tokens <= implementation->kernel_switch_tokens[i] + 1; tokens++)
+            covering_add_corner(covering, TOKENS, tokens, tokens > 1024);
 }
 
 /** Sets the options to those of the proposed problem. */
-static void set_options(const struct covering *covering, uint64_t seed, struct moe_options *options)
+static void set_options(const struct covering_design *covering, uint64_t seed, struct moe_options *options)
 {
     struct moe_problem *const problem = &options->problem;
 
     *options = moe_options_default();
-    options->program.num_tokens = problem->num_tokens = covering_corner(covering, TOKENS);
-    problem->hidden_size = (int)covering_corner(covering, HIDDEN);
-    problem->intermediate_size = (int)covering_corner(covering, INTERMEDIATE);
-    problem->num_experts = problem->num_local_experts = (int)covering_corner(covering, EXPERTS);
-    problem->topk = (int)covering_corner(covering, TOPK);
-    problem->dtype = covering_corner(covering, TYPE) == F32 ? DTYPE_F32 : DTYPE_BF16;
-    options->bf16 = problem->dtype == DTYPE_BF16;
-    problem->block_size = (int)covering_corner(covering, BLOCK_SIZE);
+    options->program.num_tokens = problem->num_tokens = covering_proposed_corner(covering, TOKENS);
+    problem->hidden_size = (int)covering_proposed_corner(covering, HIDDEN);
+    problem->intermediate_size = (int)covering_proposed_corner(covering, INTERMEDIATE);
+    problem->num_experts = problem->num_local_experts = (int)covering_proposed_corner(covering, EXPERTS);
+    problem->topk = (int)covering_proposed_corner(covering, TOPK);
+    problem->dtype = covering_proposed_corner(covering, TYPE) == F32 ? DTYPE_F32 : DTYPE_BF16;
+    options->is_bf16 = problem->dtype == DTYPE_BF16;
+    problem->block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->block_size_given = problem->block_size > 0;
-    options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_corner(covering, DIST);
-    options->map = covering_corner(covering, MAP) ? "random" : "none";
-    options->hidden_scale = scales[covering_corner(covering, SCALE)];
-    options->signed_weights = covering_corner(covering, SIGNED_WEIGHTS);
-    options->program.launches = (int)covering_corner(covering, LAUNCHES);
-    options->program.seed = seed + (uint64_t)covering->num_taken;
+    options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
+    options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
+    options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
+    options->signed_weights = covering_proposed_corner(covering, SIGNED_WEIGHTS);
+    options->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
+    options->program.seed = seed + (uint64_t)covering->num_accepted;
     options->hidden_size_given = options->intermediate_size_given = options->num_experts_given = true;
     options->topk_given = options->dist_given = options->program.num_tokens_given = true;
 }
 
 /** Checks that a problem, including its blocks of rows, is not too large. */
-static bool is_small(const struct covering *covering, const struct moe_problem *problem)
+static bool is_small(const struct covering_design *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
-    const int64_t positions = moe_positions(problem), launches = covering_corner(covering, LAUNCHES);
+    const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
     const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
     const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);
-    const bool least = covering_corner(covering, TYPE) == TILED_BF16 && elements == LEAST_TILED &&
+    const bool least = covering_proposed_corner(covering, TYPE) == TILED_BF16 && elements == LEAST_TILED &&
                        problem->num_tokens <= MOST_TILED_TOKENS;
 
     return ((launches * positions * elements <= MOST_PRODUCTS &&
              launches * (positions + pads) * elements <= MOST_PADDED_PRODUCTS) ||
             (least && launches == 1 && problem->topk == 1)) &&
            problem->num_experts * elements <= MOST_WEIGHTS &&
-           (problem->capacity <= MOST_SLOTS || covering_is_alone(covering));
+           (problem->capacity <= MOST_SLOTS || covering_has_isolated_corner(covering));
 }
 
 /** Checks that the problem is valid, supported and not too large. */
-static bool is_worth_trying(const struct covering *covering, const struct moe_implementation *implementation,
+static bool is_worth_trying(const struct covering_design *covering, const struct moe_implementation *implementation,
                             const struct moe_options *options)
 {
     struct moe_problem problem = options->problem;
 
-    if (covering_corner(covering, TYPE) == TILED_BF16 &&
+    if (covering_proposed_corner(covering, TYPE) == TILED_BF16 &&
         (problem.hidden_size % 128 != 0 || problem.intermediate_size % 64 != 0 || problem.block_size != 0))
         return false;
     return moe_shape_check(&problem, &(struct error){0}) &&
@@ -133,10 +134,10 @@ static bool is_worth_trying(const struct covering *covering, const struct moe_im
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 
-bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
-                        struct moe_options *options)
+bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
+                        uint64_t seed, struct moe_options *options)
 {
-    while (covering_next(covering)) {
+    while (covering_propose(covering)) {
         set_options(covering, seed, options);
         if (is_worth_trying(covering, implementation, options))
             return true;

@@ -14,22 +14,22 @@ static void name_run(const struct moe_options *options, struct program *program)
     const struct moe_problem *const problem = &options->problem;
 
     moe_options_command(options, program);
-    moe_problem_describe(problem, program->problem, sizeof program->problem);
-    program->distribution = moe_source_name(options);
-    moe_describe_input(options, program->input, sizeof program->input);
+    moe_problem_describe(problem, program->problem_text, sizeof program->problem_text);
+    program->distribution_name = moe_source_name(options);
+    moe_describe_input(options, program->input_text, sizeof program->input_text);
 }
 
 /** Sets the string that describes the verified elements; `overflowing` of them were not compared. */
 static void name_verified(const struct moe_problem *problem, int64_t overflowing, struct program *program)
 {
-    const int64_t checked = moe_checked_tokens(problem);
+    const int64_t checked = moe_num_checked_tokens(problem);
     char tokens[64], elements[64], uncompared[96] = "";
 
     if (overflowing > 0)
         snprintf(uncompared, sizeof uncompared, "; %" PRId64 " may exceed the range of f32 and were not compared",
                  overflowing);
-    snprintf(program->verified, sizeof program->verified, "%s of %s%s%s",
-             count_of(checked * problem->hidden_size, "element", elements), count_of(checked, "token", tokens),
+    snprintf(program->verified_text, sizeof program->verified_text, "%s of %s%s%s",
+             format_count(checked * problem->hidden_size, "element", elements), format_count(checked, "token", tokens),
              checked < problem->num_tokens ? ", a sample; every other element is written" : "", uncompared);
 }
 
@@ -46,14 +46,15 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     for (int e = 0; e < align.num_experts; e++)
         used += groups->counts[e] > 0;
     if (align.numel > 0)
-        record_text(report, IN_TABLE, "load", "%d of %d experts have tokens; expert %d has most, %s", used,
-                    align.num_experts, busiest, format_thousands((uint64_t)groups->counts[busiest], most));
-    record_text(report, IN_TABLE, "blocks", "%s: %s and %s", count_of(padded / align.block_size, "block", blocks),
-                count_of(align.numel, "row", rows), count_of(padded - align.numel, "pad", pads));
-    record_number(report, IN_DATA, "used_experts", "%d", used);
-    record_number(report, IN_DATA, "busiest_expert", "%d", busiest);
-    record_number(report, IN_DATA, "busiest_ids", "%" PRId64, groups->counts[busiest]);
-    record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
+        record_add_text(report, IN_TABLE, "load", "%d of %d experts have tokens; expert %d has most, %s", used,
+                        align.num_experts, busiest, format_thousands((uint64_t)groups->counts[busiest], most));
+    record_add_text(report, IN_TABLE, "blocks", "%s: %s and %s",
+                    format_count(padded / align.block_size, "block", blocks), format_count(align.numel, "row", rows),
+                    format_count(padded - align.numel, "pad", pads));
+    record_add_number(report, IN_DATA, "used_experts", "%d", used);
+    record_add_number(report, IN_DATA, "busiest_expert", "%d", busiest);
+    record_add_number(report, IN_DATA, "busiest_ids", "%" PRId64, groups->counts[busiest]);
+    record_add_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
 }
 
 /** Returns the number of the tokens' choices that are local experts. */
@@ -88,14 +89,14 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
 {
     const double operations = operations_of(layer);
     const double bytes = tensors_bytes_to_move(tensors);
-    const double weights = weight_bytes(&tensors->list[MOE_W13]) + weight_bytes(&tensors->list[MOE_W2]);
+    const double weights = weight_bytes(&tensors->tensor[MOE_W13]) + weight_bytes(&tensors->tensor[MOE_W2]);
 
-    if (moe_positions(&layer->problem) > 0)
-        record_text(report, IN_TABLE, "work",
-                    "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g operations per byte",
-                    1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
-    record_number(report, IN_DATA, "operations", "%.0f", operations);
-    record_number(report, IN_DATA, "bytes", "%.0f", bytes);
+    if (moe_num_positions(&layer->problem) > 0)
+        record_add_text(report, IN_TABLE, "work",
+                        "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g operations per byte",
+                        1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
+    record_add_number(report, IN_DATA, "operations", "%.0f", operations);
+    record_add_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }
 
 /** Adds the number of local experts and the number of their rows to the table. */
@@ -104,10 +105,10 @@ static void report_map(const struct moe_layer *layer, struct record *report)
     char local[32], all[64];
 
     if (layer->routing.expert_map)
-        record_text(report, IN_TABLE, "map", "%d of %d experts are here, with %s of %s",
-                    layer->problem.num_local_experts, layer->problem.num_experts,
-                    format_thousands((uint64_t)local_positions(layer), local),
-                    count_of(moe_positions(&layer->problem), "row", all));
+        record_add_text(report, IN_TABLE, "map", "%d of %d experts are here, with %s of %s",
+                        layer->problem.num_local_experts, layer->problem.num_experts,
+                        format_thousands((uint64_t)local_positions(layer), local),
+                        format_count(moe_num_positions(&layer->problem), "row", all));
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -122,13 +123,13 @@ static void run_before(struct program *program, const struct moe_options *option
     struct tensors own;
     struct error ignored = {0};
 
-    if (!before->launch || !program->requested.bench ||
-        (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
+    if (!before->launch || !program->requested_options.bench ||
+        (before->bench_max_tokens && layer->problem.num_tokens > before->bench_max_tokens) ||
         !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                             &ignored) ||
         moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
         return;
-    program_run_before(program, &launch, &own);
+    program_run_previous(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -154,7 +155,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     program_run(program, &launch, &tensors);
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->before, &layer, &tensors);
-    moe_report_problem(options, &options->problem, !program->requested.bench, program_report_head(program));
+    moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
     report = program_report_result(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
@@ -169,20 +170,20 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
     struct moe_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .before = chapter->before.name,
+                              .previous_name = chapter->before.name,
                               .needs = &chapter->implementation.needs,
                               .source_hash = kernel_source_sha256,
-                              .bench = {.sweep = sweep, .most_tokens = chapter->implementation.bench_most_tokens}};
+                              .bench = {.sweep_sizes = sweep, .most_tokens = chapter->implementation.bench_max_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
-        return program_exit(&program);
-    moe_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
-                       &program.covering);
-    while (program_next(&program)) {
-        if (program.requested.check_all &&
-            !moe_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
+        return program_print_error(&program);
+    moe_covering_start(&chapter->implementation, program.requested_options.seed,
+                       program.requested_options.check_only_corners, &program.covering);
+    while (program_next_run(&program)) {
+        if (program.requested_options.check_all &&
+            !moe_problem_to_try(&program.covering, &chapter->implementation, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }
-    return program_end(&program);
+    return program_write_result(&program);
 }

@@ -50,7 +50,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
         gate->num_tokens = problem->num_tokens;
     chosen = gate_buffers_at(&data, TENSOR_HOST);
     good = gate_reference_compute(gate, &chosen, error);
-    for (int64_t i = 0; good && i < moe_positions(problem); i++) {
+    for (int64_t i = 0; good && i < moe_num_positions(problem); i++) {
         topk_ids[i] = chosen.topk_ids[i % gate_num_ids(gate)];
         topk_weights[i] = chosen.topk_weights[i % gate_num_ids(gate)];
     }

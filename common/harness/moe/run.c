@@ -23,9 +23,9 @@ static float uniform_scale(double variance)
 }
 
 /** Fills a tensor that has a host copy. */
-static void generate(struct tensor *tensor, struct generated values)
+static void generate(struct tensor *tensor, struct generated_array values)
 {
-    const int64_t count = npy_count(&tensor->host);
+    const int64_t count = npy_num_elements(&tensor->host);
 
 #pragma omp parallel for if (count >= 1 << 16)
     for (int64_t i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static int idle_experts(const struct moe_layer *layer)
 
 /** Returns a tensor of weights [local experts, ...]. Weights of experts that no token chose need not be moved. */
 static struct tensor weights_tensor(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
-                                    struct generated values, bool has_copy)
+                                    struct generated_array values, bool has_copy)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t chunk = rows * length;
@@ -66,9 +66,9 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
     const struct align_buffers buffers = {
         .topk_ids = layer->routing.topk_ids,
         .expert_map = layer->routing.expert_map,
-        .sorted_token_ids = tensors->list[MOE_SORTED_TOKEN_IDS].host.data,
-        .expert_ids = tensors->list[MOE_EXPERT_IDS].host.data,
-        .num_tokens_post_padded = tensors->list[MOE_NUM_TOKENS_POST_PADDED].host.data,
+        .sorted_token_ids = tensors->tensor[MOE_SORTED_TOKEN_IDS].host.data,
+        .expert_ids = tensors->tensor[MOE_EXPERT_IDS].host.data,
+        .num_tokens_post_padded = tensors->tensor[MOE_NUM_TOKENS_POST_PADDED].host.data,
     };
 
     return align_reference_compute(&problem, &buffers, error);
@@ -81,53 +81,56 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
     const size_t workspace_bytes = implementation->workspace_bytes ? implementation->workspace_bytes(problem) : 0;
-    const struct generated w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
-    const struct generated w2 = generated_start(layer->seed, STREAM_W2,
-                                                uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
+    const struct generated_array w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
+    const struct generated_array w2 = generated_start(layer->seed, STREAM_W2,
+                                                      uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
 
     *tensors = (struct tensors){
-        .list = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
-                 weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_has_copy),
-                 weights_tensor("w2", layer, h, i, w2, weights.w2_has_copy),
-                 {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
-                 {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
-                 {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
-                 {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
-                 {.name = "intermediate",
-                  .role = TENSOR_WORKSPACE,
-                  .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
-                 {.name = "partial", .role = TENSOR_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
-                 {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
-                 {.name = "workspace",
-                  .role = TENSOR_WORKSPACE,
-                  .zeroed = implementation->workspace_zeroed,
-                  .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
-        .count = NUM_MOE_TENSORS,
-        .poison = MOE_POISON,
+        .tensor = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
+                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_on_host),
+                   weights_tensor("w2", layer, h, i, w2, weights.w2_on_host),
+                   {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
+                   {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
+                   {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
+                   {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
+                   {.name = "intermediate",
+                    .role = TENSOR_WORKSPACE,
+                    .host = {dtype, 2, {moe_num_positions(problem), i}, NULL}},
+                   {.name = "partial",
+                    .role = TENSOR_WORKSPACE,
+                    .host = {dtype, 2, {moe_num_positions(problem), h}, NULL}},
+                   {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
+                   {.name = "workspace",
+                    .role = TENSOR_WORKSPACE,
+                    .is_zeroed = implementation->workspace_zeroed,
+                    .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
+        .num_tensors = NUM_MOE_TENSORS,
+        .poison_byte = MOE_POISON,
         .size_flags = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
     };
     if (!tensors_allocate(tensors, error))
         return false;
-    generate(&tensors->list[MOE_HIDDEN],
+    generate(&tensors->tensor[MOE_HIDDEN],
              generated_start(layer->seed, STREAM_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
-    memcpy(tensors->list[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
-           tensor_bytes(&tensors->list[MOE_TOPK_WEIGHTS]));
+    memcpy(tensors->tensor[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
+           tensor_bytes(&tensors->tensor[MOE_TOPK_WEIGHTS]));
     if (align(layer, tensors, error))
         return true;
     tensors_free(tensors);
     return false;
 }
 
-bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
+bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error)
 {
     static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
-    const struct moe_weights weights = {like->list[MOE_W13].host.data != NULL, like->list[MOE_W2].host.data != NULL};
+    const struct moe_weights weights = {other->tensor[MOE_W13].host.data != NULL,
+                                        other->tensor[MOE_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        tensor_copy_host(&tensors->list[same[i]], &like->list[same[i]]);
+        tensor_copy_host(&tensors->tensor[same[i]], &other->tensor[same[i]]);
     return true;
 }
 
@@ -148,13 +151,13 @@ struct moe_buffers moe_buffers_of(const struct tensors *tensors)
     };
 }
 
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
-                        struct error *error)
+bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
+                        int requested_size, struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
     problem->capacity = 0;
-    problem->block_size = requested                    ? requested
+    problem->block_size = requested_size               ? requested_size
                           : implementation->block_size ? implementation->block_size(problem)
                                                        : USUAL_BLOCK_SIZE;
 
@@ -163,7 +166,7 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
     if (!align_shape_check(&align, error))
         return false;
     align.capacity = problem->capacity = align_capacity_of_few(&align);
-    return align_capacity_fits(&align, "num-tokens", error) && align_problem_check(&align, error);
+    return align_check_computed_capacity(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 
 static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,
@@ -183,6 +186,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
 
 struct checked_launch moe_checked_launch(const struct moe_layer *layer, const struct moe_implementation *implementation)
 {
-    return (struct checked_launch){
-        .call = call_implementation, .verify = verify, .problem = layer, .implementation = implementation};
+    return (struct checked_launch){.launch_kernels = call_implementation,
+                                   .verify_outputs = verify,
+                                   .problem = layer,
+                                   .implementation = implementation};
 }

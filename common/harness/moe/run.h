@@ -34,12 +34,12 @@ struct moe_layer {
     float hidden_scale;       /**< scale of generated tokens */
     int64_t *num_overflowing; /**< if not NULL, the check stores the number of elements that it cannot compare */
     bool is_random;           /**< whether no array is from a file; rounding errors then count as independent */
-    int slices;               /**< number of ranks that divide each expert's intermediate elements; 0 if not divided */
+    int num_slices;           /**< number of ranks that divide each expert's intermediate elements; 0 if not divided */
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
 struct moe_weights {
-    bool w13_has_copy, w2_has_copy;
+    bool w13_on_host, w2_on_host;
 };
 
 /**
@@ -54,23 +54,23 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
  * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything
  * and returns false.
  */
-bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
+bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory. */
 struct moe_buffers moe_buffers_of(const struct tensors *tensors);
 
-/** Sets the problem's capacity and block size: `requested` or, if that is 0, the implementation's choice. */
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
-                        struct error *error);
+/** Sets the problem's capacity and block size: `requested_size` or, if that is 0, the implementation's choice. */
+bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
+                        int requested_size, struct error *error);
 
 /**
- * Completes `options` from the files that the options name and from defaults (a GPU's if `large`), checks that the
- * problem is valid and supported, creates the routing, allocates the tensors and fills the inputs. The caller frees
+ * Completes `options` from the files that the options name and from defaults (a GPU's if `gpu_defaults`), checks that
+ * the problem is valid and supported, creates the routing, allocates the tensors and fills the inputs. The caller frees
  * layer->routing and the tensors. On failure (invalid arguments, a file error or no memory), frees everything, returns
  * false and sets *error.
  */
-bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
+bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */

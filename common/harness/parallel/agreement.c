@@ -24,7 +24,8 @@ static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, 
 {
     uint64_t *all;
 
-    if (!ALLOCATE_ARRAY(all, ranks->all.size, error) || !group_share(&ranks->all, &own, sizeof own, all, error))
+    if (!ALLOCATE_ARRAY(all, ranks->all.size, error) ||
+        !group_all_gather_host(&ranks->all, &own, sizeof own, all, error))
         return false;
     for (int r = 1; r < ranks->all.size; r++)
         if (all[r] != all[0] && error->result == RUN_VERIFIED)
@@ -51,7 +52,7 @@ bool layers_agree(const struct ranks *ranks, const struct moe_layer *layer, stru
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,
                              problem->num_experts, problem->topk,        problem->dtype};
-    const size_t positions = (size_t)moe_positions(problem);
+    const size_t positions = (size_t)moe_num_positions(problem);
     uint64_t own = hash(FNV_START, sizes, sizeof sizes);
 
     own = hash(own, layer->routing.topk_ids, positions * sizeof *layer->routing.topk_ids);

@@ -16,7 +16,7 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
     const int topk = layer->problem.topk;
 
     for (int k = 0; k < topk; k++)
-        if (split->owners[layer->routing.topk_ids[token * topk + k]] == to / split->slices)
+        if (split->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / split->num_slices)
             return true;
     return false;
 }
@@ -27,15 +27,15 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                        struct row_lists *lists, struct error *error)
 {
-    if (!ALLOCATE_ARRAY(lists->sent_to, split->num_ranks, error) ||
-        !ALLOCATE_ARRAY(lists->received_of, split->num_ranks, error))
+    if (!ALLOCATE_ARRAY(lists->num_sent_to, split->num_ranks, error) ||
+        !ALLOCATE_ARRAY(lists->num_received_from, split->num_ranks, error))
         return false;
-    lists->sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
+    lists->num_sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
     for (int r = 0; r < split->num_ranks; r++) {
-        lists->sent_to[r] = lists->received_of[r] = 0;
+        lists->num_sent_to[r] = lists->num_received_from[r] = 0;
         for (int64_t t = split->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < split->own_end; t++)
-            lists->sent_to[r] += is_needed(split, layer, t, r);
-        lists->sent += lists->sent_to[r];
+            lists->num_sent_to[r] += is_needed(split, layer, t, r);
+        lists->num_sent += lists->num_sent_to[r];
     }
     return true;
 }
@@ -47,8 +47,8 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
     const int topk = layer->problem.topk;
     const int64_t from = (split->own_begin + own) * topk, to = sent * topk;
 
-    memcpy((int32_t *)arrays->list[SENT_IDS].host.data + to, layer->routing.topk_ids + from, topk * sizeof(int32_t));
-    memcpy((float *)arrays->list[SENT_WEIGHTS].host.data + to, layer->routing.topk_weights + from,
+    memcpy((int32_t *)arrays->tensor[SENT_IDS].host.data + to, layer->routing.topk_ids + from, topk * sizeof(int32_t));
+    memcpy((float *)arrays->tensor[SENT_WEIGHTS].host.data + to, layer->routing.topk_weights + from,
            topk * sizeof(float));
 }
 
@@ -59,8 +59,8 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
  */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
-    int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
-    int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const sum_rows = arrays->list[SUM_ROWS].host.data;
+    int32_t *const counts = arrays->tensor[SENT_COUNTS].host.data;
+    int32_t *const rows = arrays->tensor[SENT_ROWS].host.data, *const sum_rows = arrays->tensor[SUM_ROWS].host.data;
     const int64_t own = split->own_end - split->own_begin;
     int32_t sent = 0;
 
@@ -90,20 +90,20 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor for this rank's slice of the local experts' weights: `row` out of every `pitch` elements of the
- * complete array. If the complete array is generated, the slice is generated as well, on the device.
+ * Returns the tensor for this rank's slice of the local experts' weights: `part_row` out of every `part_pitch` elements
+ * of the complete array. If the complete array is generated, the slice is generated as well, on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)
 {
-    const int slice = split->rank % split->slices;
+    const int slice = split->rank % split->num_slices;
     struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, split->num_local, piece);
 
     if (!whole->host.data) {
         tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, split->local_experts};
-        tensor.recipe.values.row = row;
-        tensor.recipe.values.pitch = row * split->slices;
-        tensor.recipe.values.skip = row * slice;
+        tensor.recipe.values.part_row = row;
+        tensor.recipe.values.part_pitch = row * split->num_slices;
+        tensor.recipe.values.part_begin = row * slice;
     }
     return tensor;
 }
@@ -120,7 +120,7 @@ static void cut_weights(const struct tensor *whole, const struct split *split, i
 
         memcpy((char *)tensor->host.data + (size_t)i * bytes,
                (const char *)whole->host.data +
-                   ((size_t)of_whole * split->slices + (size_t)(split->rank % split->slices)) * bytes,
+                   ((size_t)of_whole * split->num_slices + (size_t)(split->rank % split->num_slices)) * bytes,
                bytes);
     }
 }
@@ -131,8 +131,9 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
-    const int64_t own = split->own_end - split->own_begin, sent = lists->sent, positions = moe_positions(problem);
-    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->tp;
+    const int64_t own = split->own_end - split->own_begin, sent = lists->num_sent,
+                  positions = moe_num_positions(problem);
+    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->num_tp;
     const int topk = problem->topk, num_experts = problem->num_experts;
     const struct tensor list[NUM_ARRAYS] = {
         [OWN_HIDDEN] = array("own_hidden", TENSOR_INPUT, dtype, own, h),
@@ -141,8 +142,8 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
         [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, split->num_ranks, 1),
         [SUM_ROWS] = array("sum_places", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
-        [W13] = weights("w13", &whole->list[MOE_W13], split, moe_w13_elements(problem), i * h),
-        [W2] = weights("w2", &whole->list[MOE_W2], split, moe_w2_elements(problem), i),
+        [W13] = weights("w13", &whole->tensor[MOE_W13], split, moe_w13_elements(problem), i * h),
+        [W2] = weights("w2", &whole->tensor[MOE_W2], split, moe_w2_elements(problem), i),
         [EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),
         [RECEIVED_COUNTS] = array("received_counts", TENSOR_WORKSPACE, DTYPE_I32, split->num_ranks, 1),
         [SENT_HIDDEN] = array("sent_hidden", TENSOR_WORKSPACE, dtype, sent, h),
@@ -166,11 +167,11 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
     static const int of_all_to_all[] = {SENT_ROWS,   SENT_COUNTS, SUM_ROWS,  RECEIVED_COUNTS,
                                         SENT_HIDDEN, SENT_SUMS,   OWN_RESULT};
 
-    memcpy(arrays->list, list, sizeof list);
-    arrays->count = NUM_ARRAYS;
-    arrays->poison = MOE_POISON;
+    memcpy(arrays->tensor, list, sizeof list);
+    arrays->num_tensors = NUM_ARRAYS;
+    arrays->poison_byte = MOE_POISON;
     for (size_t a = 0; a < sizeof of_all_to_all / sizeof *of_all_to_all; a++)
-        arrays->list[of_all_to_all[a]].absent = !all_to_all;
+        arrays->tensor[of_all_to_all[a]].is_absent = !all_to_all;
 }
 
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
@@ -181,19 +182,19 @@ bool arrays_make(const struct parallel_options *options, const struct split *spl
     const int64_t h = local->hidden_size, own = split->own_end - split->own_begin;
     const size_t row_bytes = (size_t)h * dtype_size(local->dtype);
 
-    *arrays = (struct tensors){.count = 0};
+    *arrays = (struct tensors){.num_tensors = 0};
     if (!count_rows(options, split, layer, lists, error))
         return false;
     list_arrays(split, local, whole, lists, all_to_all, arrays);
     if (!tensors_allocate(arrays, error))
         return false;
-    memcpy(arrays->list[OWN_HIDDEN].host.data,
-           (const char *)whole->list[MOE_HIDDEN].host.data + (size_t)split->own_begin * row_bytes,
+    memcpy(arrays->tensor[OWN_HIDDEN].host.data,
+           (const char *)whole->tensor[MOE_HIDDEN].host.data + (size_t)split->own_begin * row_bytes,
            (size_t)own * row_bytes);
-    memcpy(arrays->list[EXPERT_MAP].host.data, split->expert_map, (size_t)local->num_experts * sizeof(int32_t));
-    cut_weights(&whole->list[MOE_W13], split, moe_w13_elements(local), local->intermediate_size * h,
-                &arrays->list[W13]);
-    cut_weights(&whole->list[MOE_W2], split, moe_w2_elements(local), local->intermediate_size, &arrays->list[W2]);
+    memcpy(arrays->tensor[EXPERT_MAP].host.data, split->expert_map, (size_t)local->num_experts * sizeof(int32_t));
+    cut_weights(&whole->tensor[MOE_W13], split, moe_w13_elements(local), local->intermediate_size * h,
+                &arrays->tensor[W13]);
+    cut_weights(&whole->tensor[MOE_W2], split, moe_w2_elements(local), local->intermediate_size, &arrays->tensor[W2]);
     if (all_to_all)
         list_rows(split, layer, arrays);
     for (int64_t t = 0; !all_to_all && t < own; t++)
@@ -204,6 +205,6 @@ bool arrays_make(const struct parallel_options *options, const struct split *spl
 void arrays_free(struct row_lists *lists, struct tensors *arrays)
 {
     tensors_free(arrays);
-    free(lists->sent_to);
-    free(lists->received_of);
+    free(lists->num_sent_to);
+    free(lists->num_received_from);
 }

@@ -6,21 +6,21 @@
 #include "harness/parallel/split.h"
 
 /**
- * Indices of a rank's arrays. The rank has `own` of the n tokens and sends `sent` rows, which are copies of these
+ * Indices of a rank's arrays. The rank has `own` of the n tokens and sends `num_sent` rows, which are copies of these
  * tokens.
  */
 enum {
     OWN_HIDDEN,      /**< [own, H] */
-    SENT_IDS,        /**< [sent, topk] */
-    SENT_WEIGHTS,    /**< [sent, topk] */
-    SENT_ROWS,       /**< [sent] index of this rank's row that is sent; all-to-all only */
+    SENT_IDS,        /**< [num_sent, topk] */
+    SENT_WEIGHTS,    /**< [num_sent, topk] */
+    SENT_ROWS,       /**< [num_sent] index of this rank's row that is sent; all-to-all only */
     SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
     SUM_ROWS,        /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */
     RECEIVED_COUNTS, /**< [ranks] number of rows from each rank; all-to-all only */
-    SENT_HIDDEN,     /**< [sent, H], all-to-all only */
+    SENT_HIDDEN,     /**< [num_sent, H], all-to-all only */
     HIDDEN,          /**< [n, H] the received tokens; with all-to-all usually fewer than n */
     IDS,             /**< [n, topk] */
     WEIGHTS,         /**< [n, topk] */
@@ -32,17 +32,17 @@ enum {
     PARTIAL,      /**< [n * topk, H] */
     OUTPUT,       /**< [n, H] output of moe_launch(); unused, because it is rounded before ranks' sums are added */
     SUMS,         /**< [n, H] f32 */
-    SENT_SUMS,    /**< [sent, H] f32, the sums that come back; all-to-all only */
+    SENT_SUMS,    /**< [num_sent, H] f32, the sums that come back; all-to-all only */
     OWN_RESULT,   /**< [own, H]; all-to-all only */
     RESULT,       /**< [tokens of the DP rank, H] */
     NUM_ARRAYS
 };
 
-/** The numbers of rows that this rank sends and receives. With broadcast, only `sent` is used; it equals `own`. */
+/** The numbers of rows that this rank sends and receives. With broadcast, only `num_sent` is used; it equals `own`. */
 struct row_lists {
-    int64_t sent;
-    int64_t *sent_to;     /**< [ranks] */
-    int64_t *received_of; /**< [ranks], filled once the counts have been exchanged */
+    int64_t num_sent;
+    int64_t *num_sent_to;       /**< [ranks] */
+    int64_t *num_received_from; /**< [ranks], filled once the counts have been exchanged */
 };
 
 /**

@@ -38,43 +38,44 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     if (!ranks_start_together(layer->ranks, error))
         return false;
 
-    const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);
+    const cudaError_t status = cudaEventRecord(layer->begin_event, layer->ranks->stream);
 
-    return status == cudaSuccess || device_error(error, name, status);
+    return status == cudaSuccess || error_set_cuda(error, name, status);
 }
 
-bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error)
+bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error)
 {
-    struct stage *const kept = &layer->stages[layer->num_stages++];
-    cudaError_t status = layer->has_times ? cudaEventRecord(layer->end, layer->ranks->stream) : cudaSuccess;
+    struct layer_stage *const kept = &layer->stages[layer->num_stages++];
+    cudaError_t status = layer->has_times ? cudaEventRecord(layer->end_event, layer->ranks->stream) : cudaSuccess;
     float ms = 0.0f;
 
     if (status == cudaSuccess)
         status = cudaStreamSynchronize(layer->ranks->stream);
     if (status == cudaSuccess && layer->has_times)
-        status = cudaEventElapsedTime(&ms, layer->begin, layer->end);
+        status = cudaEventElapsedTime(&ms, layer->begin_event, layer->end_event);
     memcpy(stage.times, kept->times, sizeof stage.times);
-    stage.times[layer->repeat] = 1000.0 * ms;
+    stage.times[layer->repeat_index] = 1000.0 * ms;
     stage.name = layer->ranks->stage;
     *kept = stage;
-    return status == cudaSuccess || launch_failed(status, error);
+    return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
-struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own)
+struct layer_stage stage_of_collective(const char *performed_by, const struct rank_group *group, double array_bytes,
+                                       double own_bytes)
 {
-    return (struct stage){.by = by,
-                          .ranks = group->size,
-                          .bytes = bytes,
-                          .factor = (double)(group->size - 1) / group->size,
-                          .received = bytes - own};
+    return (struct layer_stage){.performed_by = performed_by,
+                                .num_ranks = group->size,
+                                .array_bytes = array_bytes,
+                                .bus_factor = (double)(group->size - 1) / group->size,
+                                .received_bytes = array_bytes - own_bytes};
 }
 
-struct stage stage_of_all_reduce(const struct group *group, double bytes)
+struct layer_stage stage_of_all_reduce(const struct rank_group *group, double array_bytes)
 {
-    struct stage stage = stage_of_collective("all-reduce", group, bytes, bytes);
+    struct layer_stage stage = stage_of_collective("all-reduce", group, array_bytes, array_bytes);
 
-    stage.factor *= 2.0;
-    stage.received = stage.factor * bytes;
+    stage.bus_factor *= 2.0;
+    stage.received_bytes = stage.bus_factor * array_bytes;
     return stage;
 }
 
@@ -89,19 +90,20 @@ static bool run_once(struct parallel_layer *layer, parallel_path *path, struct e
 bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error)
 {
     bool good = !layer->has_times ||
-                (cudaEventCreate(&layer->begin) == cudaSuccess && cudaEventCreate(&layer->end) == cudaSuccess) ||
+                (cudaEventCreate(&layer->begin_event) == cudaSuccess &&
+                 cudaEventCreate(&layer->end_event) == cudaSuccess) ||
                 error_set_as(error, RUN_NO_DEVICE, "events cannot be created");
 
     backend_reset_counters();
     good = good && run_once(layer, path, error);
-    for (layer->repeat = 0; good && layer->has_times && layer->repeat < repeats; layer->repeat++)
+    for (layer->repeat_index = 0; good && layer->has_times && layer->repeat_index < repeats; layer->repeat_index++)
         good = run_once(layer, path, error);
     for (int s = 0; good && s < layer->num_stages; s++)
-        layer->stages[s].us = layer->has_times ? timing_of(layer->stages[s].times, repeats).median : 0.0;
-    if (layer->begin)
-        cudaEventDestroy(layer->begin);
-    if (layer->end)
-        cudaEventDestroy(layer->end);
+        layer->stages[s].us = layer->has_times ? timing_from_samples(layer->stages[s].times, repeats).median : 0.0;
+    if (layer->begin_event)
+        cudaEventDestroy(layer->begin_event);
+    if (layer->end_event)
+        cudaEventDestroy(layer->end_event);
     return good;
 }
 
@@ -114,15 +116,15 @@ bool layer_sum_stages(struct parallel_layer *layer, struct error *error)
     if (!ALLOCATE_ARRAY(all, 3 * size, error))
         return false;
     for (int s = 0; good && s < layer->num_stages; s++) {
-        struct stage *const stage = &layer->stages[s];
-        const double own[3] = {stage->us, stage->bytes, stage->received};
+        struct layer_stage *const stage = &layer->stages[s];
+        const double own[3] = {stage->us, stage->array_bytes, stage->received_bytes};
 
-        good = group_share(&layer->ranks->all, own, sizeof own, all, error);
-        stage->received = 0.0;
+        good = group_all_gather_host(&layer->ranks->all, own, sizeof own, all, error);
+        stage->received_bytes = 0.0;
         for (int r = 0; good && r < size; r++) {
             stage->us = all[3 * r] > stage->us ? all[3 * r] : stage->us;
-            stage->bytes = all[3 * r + 1] > stage->bytes ? all[3 * r + 1] : stage->bytes;
-            stage->received += all[3 * r + 2];
+            stage->array_bytes = all[3 * r + 1] > stage->array_bytes ? all[3 * r + 1] : stage->array_bytes;
+            stage->received_bytes += all[3 * r + 2];
         }
     }
     free(all);

@@ -7,29 +7,29 @@
 enum { MAX_STAGES = 12, MAX_REPEATS = 100 };
 
 /** A stage's traffic and times on this rank. Bytes and bandwidths are defined as in nccl-tests. */
-struct stage {
-    const char *name, *by; /**< name of the stage; name of the collective or of the kernels' chapter */
-    int ranks;             /**< number of ranks in the group; 0 if the stage is not a collective */
-    double bytes;          /**< total size of the collective's array in bytes */
-    double factor;         /**< ratio of bus bandwidth to algorithm bandwidth */
-    double received;       /**< lower bound on the bytes received from other ranks */
+struct layer_stage {
+    const char *name, *performed_by; /**< name of the stage; name of the collective or of the kernels' chapter */
+    int num_ranks;                   /**< number of ranks in the group; 0 if the stage is not a collective */
+    double array_bytes;              /**< total size of the collective's array in bytes */
+    double bus_factor;               /**< ratio of bus bandwidth to algorithm bandwidth */
+    double received_bytes;           /**< lower bound on the bytes received from other ranks */
     double times[MAX_REPEATS], us;
 };
 
 /** A layer on this rank, ready to run. */
 struct parallel_layer {
     struct ranks *ranks;
-    struct group dp, tp;
+    struct rank_group dp_group, tp_group;
     const struct split *split;
     const struct moe_problem *problem; /**< problem of this rank's kernels, sized for all tokens */
     struct moe_implementation experts; /**< the implementation that computes the experts */
     struct row_lists *lists;
     struct tensors *arrays;
     bool has_times;
-    int repeat; /**< index of the current run in the stages' `times`, below MAX_REPEATS */
+    int repeat_index; /**< index of the current run in the stages' `times`, below MAX_REPEATS */
     int num_stages;
-    struct stage stages[MAX_STAGES];
-    cudaEvent_t begin, end;
+    struct layer_stage stages[MAX_STAGES];
+    cudaEvent_t begin_event, end_event;
 };
 
 /**
@@ -42,16 +42,17 @@ typedef bool parallel_path(struct parallel_layer *layer, struct error *error);
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error);
 
 /** Ends the stage: waits for the device, and stores the stage with its time. */
-bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error);
+bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error);
 
-/** Returns the stage for a collective of `bytes` bytes in total, of which `own` belong to this rank. */
-struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own);
+/** Returns the stage for a collective of `array_bytes` bytes in total, of which `own_bytes` belong to this rank. */
+struct layer_stage stage_of_collective(const char *performed_by, const struct rank_group *group, double array_bytes,
+                                       double own_bytes);
 
 /**
  * Returns the stage for an all-reduce: a rank sends and receives all parts except its own twice, first as terms and
  * then as sums.
  */
-struct stage stage_of_all_reduce(const struct group *group, double bytes);
+struct layer_stage stage_of_all_reduce(const struct rank_group *group, double array_bytes);
 
 /** Runs the layer once and, on a GPU, another `repeats` times; the times of the first run are discarded. */
 bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error);

@@ -11,29 +11,30 @@ const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 /** The trait of a run whose command contains --gpus. Lower traits belong to the layer's options. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
-#define FIELD(member) .field = offsetof(struct parallel_options, member)
+#define FIELD(member) .field_offset = offsetof(struct parallel_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /** The options of a run on several ranks. The table continues with a layer's options. */
 static const struct option_row table[] = {
-    {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .group = 4},
-    {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT, FIELD(dp)},
-    {"tp", "N", "Ranks that have the same tokens (default 1)", 4, COUNT, FIELD(tp)},
+    {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .help_group = 4},
+    {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT,
+     FIELD(num_dp)},
+    {"tp", "N", "Ranks that have the same tokens (default 1)", 4, COUNT, FIELD(num_tp)},
     {"ep", "N",
      "Parts of the experts; the ranks of a part have a slice each of its experts' intermediate elements (default: a "
      "part for each rank). --expert-map is random, or FILE.npy: [parts, experts], a map for each",
-     4, COUNT, FIELD(ep)},
+     4, COUNT, FIELD(num_ep)},
     {"tokens-per-rank", "N,N,...", "Tokens of each DP rank (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
      FIELD(tokens_per_rank)},
     {"dispatch", "NAME",
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
-     FIELD(dispatch), .words = dispatch_names},
+     FIELD(dispatch), .value_words = dispatch_names},
     {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
-     FIELD(timeout), .traits = WITH_NO_RUN},
-    {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(gpus), .least = 1, .most = 1024,
-     .traits = HAS_GPUS},
+     FIELD(timeout_seconds), .traits = WITH_NO_RUN},
+    {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(num_gpus), .least = 1,
+     .most = 1024, .traits = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
-     OPTION_INT, FIELD(repeats), .given = offsetof(struct parallel_options, repeats_given), .least = 1,
+     OPTION_INT, FIELD(num_repeats), .given_offset = offsetof(struct parallel_options, repeats_given), .least = 1,
      .most = MAX_REPEATS, .traits = WITH_NO_RUN},
     {.next_table = moe_option_rows},
 };
@@ -54,16 +55,16 @@ static bool check_options(const struct parallel_options *options, struct error *
                          : program->check_all ? "check-all"
                                               : "flush-l2",
                          program->bench ? ", and times it on GPUs" : "");
-    if (options->gpus && !connection_forks)
+    if (options->num_gpus && !connection_forks)
         return error_set(error, "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N");
     return true;
 }
 
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options)
 {
-    *options = (struct parallel_options){.moe = moe_options_default(), .timeout = 30, .repeats = 20};
+    *options = (struct parallel_options){.moe = moe_options_default(), .timeout_seconds = 30, .num_repeats = 20};
     options_version_lines = connection_version;
-    program->refused = connection_forks ? refused_on_gpus : refused_on_cpu;
+    program->unsupported_options = connection_forks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
            moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
@@ -74,8 +75,9 @@ void parallel_options_command(const struct parallel_options *options, int num_ra
 {
     char *command;
 
-    program_set_command(program, table, moe_options_traits(&options->moe, program) | (options->gpus ? HAS_GPUS : 0));
-    if (num_ranks > 1 && !options->gpus &&
+    program_set_command(program, table,
+                        moe_options_traits(&options->moe, program) | (options->num_gpus ? HAS_GPUS : 0));
+    if (num_ranks > 1 && !options->num_gpus &&
         asprintf(&command, "mpirun -n %d %s", num_ranks, program_command(program)) >= 0) {
         free(program->command);
         program->command = command;

@@ -36,7 +36,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
 {
     struct error failed = {.result = RUN_VERIFIED};
 
-    all->ranks.time_limit = all->options.timeout;
+    all->ranks.time_limit = all->options.timeout_seconds;
     ranks_install_signal_handlers(&all->ranks, all->chapter->name);
     alarm((unsigned)all->ranks.time_limit + 1);
     if (!ranks_connect(&all->ranks, &failed)) {
@@ -60,10 +60,10 @@ static bool settle_local(struct everything *all, struct error *error)
     local->num_local_experts = all->split.num_local;
     local->intermediate_size = all->split.slice_size;
     local->block_size = requested ? requested : 16; /* the smallest block size that an implementation chooses */
-    all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
-    if (local->num_experts > chapter->most_experts)
+    all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->fallback : chapter->experts;
+    if (local->num_experts > chapter->max_align_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
-                         chapter->aligned_by, chapter->most_experts);
+                         chapter->aligned_by, chapter->max_align_experts);
     return moe_set_block_size(local, &all->layer.experts, requested, error);
 }
 
@@ -72,14 +72,14 @@ static bool load(struct everything *all, const struct program *program, struct e
 {
     struct parallel_options *const options = &all->options;
     const struct moe_implementation any = {.name = all->chapter->name};
-    const char *const map = options->moe.map;
+    const char *const map = options->moe.expert_map_option;
     bool good;
 
     all->ranks.stage = "load";
-    options->moe.map = "none"; /* the layer has all experts before it is split */
+    options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
     good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
-    options->moe.map = map;
+    options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->split, error) && settle_local(all, error);
     return ranks_agree(&all->ranks, error) &&
            (layers_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
@@ -103,14 +103,14 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->has_times = program->backend.has_times;
     good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
                        error);
-    all->arrays.list[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_upload(&all->arrays, error) && program->requested.trace && split->rank == 0)
-        backend_trace_begin(program->requested.trace_kernel, error);
+    all->arrays.tensor[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
+    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && split->rank == 0)
+        backend_trace_begin(program->requested_options.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit + 1);
-    good = group_split(&all->ranks.all, split->rank % split->tp, "the DP group", &layer->dp, error) &&
-           group_split(&all->ranks.all, split->rank / split->tp, "the TP group", &layer->tp, error);
+    good = group_split(&all->ranks.all, split->rank % split->num_tp, "the DP group", &layer->dp_group, error) &&
+           group_split(&all->ranks.all, split->rank / split->num_tp, "the TP group", &layer->tp_group, error);
     alarm(0);
     return good;
 }
@@ -127,8 +127,8 @@ static bool run(struct everything *all, struct program *program, struct error *e
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
     if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.agreed = false; /* from here on, a rank that fails may leave others waiting in a collective */
-    if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.repeats, error))
+    all->ranks.has_agreed = false; /* from here on, a rank that fails may leave others waiting in a collective */
+    if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.num_repeats, error))
         return false;
     backend_read_counters(&program->counters);
     all->ranks.stage = "check";
@@ -145,8 +145,8 @@ static void part(struct everything *all)
 {
     signal(SIGTERM, SIG_IGN); /* mpirun sends SIGTERM when a rank has exited with a nonzero code */
     alarm((unsigned)all->ranks.time_limit + 1);
-    group_free(&all->layer.dp);
-    group_free(&all->layer.tp);
+    group_free(&all->layer.dp_group);
+    group_free(&all->layer.tp_group);
     tensors_free_device(&all->arrays);
     ranks_disconnect(&all->ranks);
     alarm(0);
@@ -171,8 +171,8 @@ static int leave(struct everything *all, struct program *program)
 
     if (program->error.text[0] == '\0')
         program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
-    program_exit(program);
-    if (all->ranks.agreed) {
+    program_print_error(program);
+    if (all->ranks.has_agreed) {
         part(all);
         free_everything(all);
     }
@@ -184,10 +184,11 @@ static void write_files(const struct program_options *requested, const struct te
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if ((!requested->out ||
-         (output_directory_ready(requested->out, error) && tensors_write(tensors, requested->out, files + 1, error))) &&
-        (!requested->trace ||
-         (atomic_file_open(files, "--trace: ", requested->trace, error) && backend_trace_end(files->stream, error))))
+    if ((!requested->output_directory ||
+         (output_directory_prepare(requested->output_directory, error) &&
+          tensors_write_outputs(tensors, requested->output_directory, files + 1, error))) &&
+        (!requested->trace_path || (atomic_file_open(files, "--trace: ", requested->trace_path, error) &&
+                                    backend_trace_end(files->stream, error))))
         atomic_files_commit(files, 1 + MAX_TENSORS, error);
     atomic_files_discard(files, 1 + MAX_TENSORS);
 }
@@ -203,9 +204,9 @@ static int conclude(struct everything *all, struct program *program)
 
     parallel_describe_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
-        write_files(&program->requested, &all->whole_arrays, error);
+        write_files(&program->requested_options, &all->whole_arrays, error);
     parallel_report(program, &all->options, &all->whole.problem, &all->layer);
-    code = program_end(program);
+    code = program_write_result(program);
     free_everything(all);
     return code;
 }
@@ -218,8 +219,8 @@ int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
     struct error *const error = &program.error;
     int code = RUN_VERIFIED;
 
-    if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.gpus > 1 &&
-        !ranks_fork(&all.ranks, all.options.gpus, &code, error))
+    if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.num_gpus > 1 &&
+        !ranks_fork(&all.ranks, all.options.num_gpus, &code, error))
         return code ? code : leave(&all, &program);
     if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all.rank > 0)
         return leave(&all, &program);

@@ -9,10 +9,10 @@
 struct parallel_chapter {
     const char *name;
     const char *aligned_by; /**< name, for messages, of the chapter whose align kernels are used */
-    int most_experts;       /**< largest number of experts that the align kernels support */
+    int max_align_experts;  /**< largest number of experts that the align kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
     struct moe_implementation experts;    /**< used for the problems that it supports; its needs are the program's */
-    struct moe_implementation otherwise;  /**< used for all other problems */
+    struct moe_implementation fallback;   /**< used for all other problems */
     parallel_path *paths[NUM_DISPATCHES]; /**< one path for each word of --dispatch */
 };
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-bool group_error(const struct group *group, struct error *error, const char *format, ...)
+bool group_error_set(const struct rank_group *group, struct error *error, const char *format, ...)
 {
     char what[320];
     va_list arguments;
@@ -26,10 +26,10 @@ bool group_error(const struct group *group, struct error *error, const char *for
     return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
 }
 
-bool group_timed_out(const struct group *group, struct error *error)
+bool group_error_set_timeout(const struct rank_group *group, struct error *error)
 {
-    return group_error(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
-                       group->ranks->time_limit);
+    return group_error_set(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
+                           group->ranks->time_limit);
 }
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int await_ranks(pid_t *pids, int count)
     return first_code;
 }
 
-bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error)
+bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error)
 {
     pid_t *pids;
 
@@ -92,25 +92,25 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
                              0);
     if (ranks->rendezvous == MAP_FAILED)
         return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
-    if (!ALLOCATE_ARRAY(pids, count, error))
+    if (!ALLOCATE_ARRAY(pids, num_processes, error))
         return false;
-    for (int r = 0; r < count; r++) {
+    for (int r = 0; r < num_processes; r++) {
         pids[r] = fork();
         if (pids[r] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGTERM);
             free(pids);
             ranks->all.rank = r;
-            ranks->forked = count;
+            ranks->num_forked = num_processes;
             return true;
         }
         if (pids[r] < 0) {
-            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, count, strerror(errno));
+            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, num_processes, strerror(errno));
             for (int other = 0; other < r; other++)
                 kill(pids[other], SIGTERM);
-            count = r;
+            num_processes = r;
         }
     }
-    *exit_code = await_ranks(pids, count);
+    *exit_code = await_ranks(pids, num_processes);
     free(pids);
     return false;
 }
@@ -144,7 +144,7 @@ void ranks_install_signal_handlers(const struct ranks *ranks, const char *progra
 bool ranks_connect(struct ranks *ranks, struct error *error)
 {
     ranks->stage = "start";
-    ranks->all = (struct group){"the run", ranks->all.rank, 1, ranks, NULL};
+    ranks->all = (struct rank_group){"the run", ranks->all.rank, 1, ranks, NULL};
     return connection_open(ranks, error);
 }
 
@@ -152,18 +152,19 @@ void ranks_disconnect(struct ranks *ranks)
 {
     if (ranks->all.connection)
         connection_close(ranks);
-    if (ranks->forked)
+    if (ranks->num_forked)
         munmap(ranks->rendezvous, sizeof *ranks->rendezvous);
 }
 
-bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error)
+bool group_split(const struct rank_group *parent, int color, const char *name, struct rank_group *group,
+                 struct error *error)
 {
-    *group = *all;
+    *group = *parent;
     group->name = name;
-    return all->size == 1 || connection_split(all, color, group, error);
+    return parent->size == 1 || connection_split(parent, color, group, error);
 }
 
-void group_free(struct group *group)
+void group_free(struct rank_group *group)
 {
     if (group->connection && group->connection != group->ranks->all.connection)
         connection_free(group);
@@ -173,33 +174,36 @@ void group_free(struct group *group)
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
 /** Completes a collective of a single-rank group by copying the rank's bytes to the result. */
-static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
+static bool keep(const struct rank_group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
     const cudaError_t status =
         bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice, group->ranks->stream) : cudaSuccess;
 
-    return status == cudaSuccess || device_error(error, "copying on the device", status);
+    return status == cudaSuccess || error_set_cuda(error, "copying on the device", status);
 }
 
-bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error)
+bool group_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
+                      struct error *error)
 {
-    return group->size == 1 ? keep(group, own, bytes[0], all, error)
-                            : connection_all_gather(group, own, bytes, all, error);
+    return group->size == 1 ? keep(group, own_part, bytes[0], all_parts, error)
+                            : connection_all_gather(group, own_part, bytes, all_parts, error);
 }
 
-bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+bool group_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
-    return group->size == 1 || count == 0 || connection_all_reduce(group, sums, count, error);
+    return group->size == 1 || num_sums == 0 || connection_all_reduce(group, sums, num_sums, error);
 }
 
-bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                      const int64_t *from_bytes, struct error *error)
+bool group_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                      void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
-    return group->size == 1 ? keep(group, to, to_bytes[0], from, error)
-                            : connection_all_to_all(group, to, to_bytes, from, from_bytes, error);
+    return group->size == 1
+               ? keep(group, send_buffer, send_bytes[0], receive_buffer, error)
+               : connection_all_to_all(group, send_buffer, send_bytes, receive_buffer, receive_bytes, error);
 }
 
-bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error)
+bool group_all_gather_host(const struct rank_group *group, const void *own_part, size_t bytes, void *all_parts,
+                           struct error *error)
 {
     const size_t all_bytes = bytes * (size_t)group->size;
     char *device = NULL;
@@ -208,7 +212,7 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
     bool good;
 
     if (group->size == 1) {
-        memcpy(all, own, bytes);
+        memcpy(all_parts, own_part, bytes);
         return true;
     }
     if (!ALLOCATE_ARRAY(parts, group->size, error))
@@ -217,22 +221,22 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
         parts[r] = (int64_t)bytes;
     status = cudaMalloc((void **)&device, bytes + all_bytes);
     if (status == cudaSuccess)
-        status = cudaMemcpyAsync(device + all_bytes, own, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
+        status = cudaMemcpyAsync(device + all_bytes, own_part, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
     good = status == cudaSuccess && connection_all_gather(group, device + all_bytes, parts, device, error);
     if (good)
-        status = cudaMemcpy(all, device, all_bytes, cudaMemcpyDeviceToHost);
+        status = cudaMemcpy(all_parts, device, all_bytes, cudaMemcpyDeviceToHost);
     cudaFree(device);
     free(parts);
-    return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
+    return status == cudaSuccess ? good : error_set_cuda(error, "a few bytes of device memory", status);
 }
 
-void group_begin(const struct group *group)
+void group_begin(const struct rank_group *group)
 {
     if (group->size > 1)
         connection_begin();
 }
 
-bool group_end(const struct group *group, struct error *error)
+bool group_end(const struct rank_group *group, struct error *error)
 {
     return group->size == 1 || connection_end(group, error);
 }
@@ -266,9 +270,9 @@ bool ranks_agree(struct ranks *ranks, struct error *error)
     struct error failed = {.result = RUN_VERIFIED};
     int32_t *all = NULL;
 
-    ranks->agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
-                    group_share(&ranks->all, &own, sizeof own, all, &failed);
-    if (ranks->agreed)
+    ranks->has_agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                        group_all_gather_host(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->has_agreed)
         hear(ranks, all, error);
     else if (!own)
         *error = failed;

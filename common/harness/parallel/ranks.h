@@ -20,7 +20,7 @@
 struct ranks;
 
 /** A group of ranks, in rank order. */
-struct group {
+struct rank_group {
     const char *name; /**< name for messages, such as "the DP group" */
     int rank, size;
     const struct ranks *ranks;
@@ -29,13 +29,13 @@ struct group {
 
 /** All ranks. Before ranks_connect(), all members except the time limit are zero. */
 struct ranks {
-    struct group all;
+    struct rank_group all;
     double time_limit;   /**< time limit for each collective, in seconds */
     const char *stage;   /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
-    bool agreed;         /**< whether ranks_agree() has reached all ranks, so that they can disconnect cleanly */
-    float *number;       /**< one float in device memory, used by the connection */
-    int forked;          /**< number of ranks that this program forked; 0 if mpirun started the ranks */
+    bool has_agreed;     /**< whether ranks_agree() has reached all ranks, so that they can disconnect cleanly */
+    float *scratch_float;          /**< one float in device memory, used by the connection */
+    int num_forked;                /**< number of ranks that this program forked; 0 if mpirun started the ranks */
     struct rendezvous *rendezvous; /**< memory that forked ranks share */
 };
 
@@ -46,12 +46,12 @@ extern const char connection_version[];
 extern const bool connection_forks;
 
 /**
- * Forks `count` processes, which become the ranks, and returns true in each of them. Must be called before any device
- * is used. The original process waits until all ranks have exited and returns false with the first nonzero exit code;
- * if a signal kills a rank, the original process terminates the others. If the processes cannot be created, returns
- * false and sets *error.
+ * Forks `num_processes` processes, which become the ranks, and returns true in each of them. Must be called before any
+ * device is used. The original process waits until all ranks have exited and returns false with the first nonzero exit
+ * code; if a signal kills a rank, the original process terminates the others. If the processes cannot be created,
+ * returns false and sets *error.
  */
-bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
+bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error);
 
 /**
  * Installs signal handlers that report why this rank exits and then exit with RUN_NO_DEVICE. The rank exits
@@ -70,31 +70,33 @@ bool ranks_connect(struct ranks *ranks, struct error *error);
 void ranks_disconnect(struct ranks *ranks);
 
 /** Creates a group of the ranks that pass the same color. The caller frees the group with group_free(). */
-bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error);
-void group_free(struct group *group);
+bool group_split(const struct rank_group *parent, int color, const char *name, struct rank_group *group,
+                 struct error *error);
+void group_free(struct rank_group *group);
 
 /** All-gathers bytes[r] bytes from each rank r, in rank order. Parts may differ in size and may be empty. */
-bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error);
+bool group_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
+                      struct error *error);
 
 /**
  * Adds up the f32 arrays of all ranks element by element; the sums replace every rank's array. The order of the
  * additions is not fixed.
  */
-bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
+bool group_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);
 
 /**
- * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from that rank. Parts are contiguous, in rank
- * order.
+ * Sends send_bytes[r] bytes to each rank r and receives receive_bytes[r] bytes from that rank. Parts are contiguous, in
+ * rank order.
  */
-bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                      const int64_t *from_bytes, struct error *error);
+bool group_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                      void *receive_buffer, const int64_t *receive_bytes, struct error *error);
 
 /**
  * Combine the collectives issued between these two calls into one, if the connection supports grouping; their results
- * are available only after group_end(). group_share() must not be called in between.
+ * are available only after group_end(). group_all_gather_host() must not be called in between.
  */
-void group_begin(const struct group *group);
-bool group_end(const struct group *group, struct error *error);
+void group_begin(const struct rank_group *group);
+bool group_end(const struct rank_group *group, struct error *error);
 
 /**
  * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
@@ -103,7 +105,8 @@ bool group_end(const struct group *group, struct error *error);
 bool ranks_start_together(const struct ranks *ranks, struct error *error);
 
 /** All-gathers a few bytes of host memory from each rank. All parts have the same size. */
-bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
+bool group_all_gather_host(const struct rank_group *group, const void *own_part, size_t bytes, void *all_parts,
+                           struct error *error);
 
 /**
  * Informs all ranks whether this rank has failed. Returns false if any rank has failed; if another rank has failed, the
@@ -118,22 +121,22 @@ bool ranks_agree(struct ranks *ranks, struct error *error);
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
 bool connection_start_together(const struct ranks *ranks, struct error *error);
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error);
-void connection_free(struct group *group);
+bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
+void connection_free(struct rank_group *group);
 void connection_begin(void);
-bool connection_end(const struct group *group, struct error *error);
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+bool connection_end(const struct rank_group *group, struct error *error);
+bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
                            struct error *error);
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error);
+bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);
+bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error);
 
 /** Sets an error that names this rank and its stage. Returns false. */
-__attribute__((format(printf, 3, 4))) bool group_error(const struct group *group, struct error *error,
-                                                       const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool group_error_set(const struct rank_group *group, struct error *error,
+                                                           const char *format, ...);
 
 /** Sets the error for a rank that waited longer than the time limit for other ranks of the group. Returns false. */
-bool group_timed_out(const struct group *group, struct error *error);
+bool group_error_set_timeout(const struct rank_group *group, struct error *error);
 
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {

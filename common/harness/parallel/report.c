@@ -11,17 +11,17 @@ void parallel_describe_run(struct program *program, struct parallel_options *opt
 {
     char tokens[64];
 
-    options->dp = split->dp;
-    options->tp = split->tp;
-    options->ep = split->parts;
+    options->num_dp = split->num_dp;
+    options->num_tp = split->num_tp;
+    options->num_ep = split->num_parts;
     options->moe.problem.block_size = block_size;
     parallel_options_command(options, split->num_ranks, program);
-    moe_problem_describe(problem, program->problem, sizeof program->problem);
-    program->distribution = moe_source_name(&options->moe);
-    moe_describe_input(&options->moe, program->input, sizeof program->input);
-    snprintf(program->verified, sizeof program->verified, "the result of every rank: %s%s",
-             count_of(moe_checked_tokens(problem), "token", tokens),
-             moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
+    moe_problem_describe(problem, program->problem_text, sizeof program->problem_text);
+    program->distribution_name = moe_source_name(&options->moe);
+    moe_describe_input(&options->moe, program->input_text, sizeof program->input_text);
+    snprintf(program->verified_text, sizeof program->verified_text, "the result of every rank: %s%s",
+             format_count(moe_num_checked_tokens(problem), "token", tokens),
+             moe_num_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
 /** Adds a column with a number or, if `has_number` is false, an empty column. */
@@ -32,36 +32,37 @@ static void number_or_nothing(struct record *row, int width, const char *name, b
 
     if (has_number)
         snprintf(text, sizeof text, "%.*f", decimals, value);
-    record_column(row, width, name, "%s", text);
+    record_add_column(row, width, name, "%s", text);
 }
 
-static void report_stage(const struct stage *stage, bool has_times, struct record *list)
+static void report_stage(const struct layer_stage *stage, bool has_times, struct record *list)
 {
-    struct record *const row = record_object(list, IN_TABLE | IN_JSON, NULL);
-    const double algorithm = stage->us > 0.0 ? 1e-3 * stage->bytes / stage->us : 0.0;
-    const double bus = algorithm * stage->factor;
-    const bool moves = stage->ranks > 0;
+    struct record *const row = record_add_object(list, IN_TABLE | IN_JSON, NULL);
+    const double algorithm = stage->us > 0.0 ? 1e-3 * stage->array_bytes / stage->us : 0.0;
+    const double bus = algorithm * stage->bus_factor;
+    const bool moves = stage->num_ranks > 0;
     char digits[32];
 
-    record_column(row, -10, "stage", "%s", stage->name);
-    record_column(row, -22, "by", "%s", stage->by);
-    number_or_nothing(row, 6, "ranks", moves, 0, stage->ranks);
-    record_column(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->bytes, digits) : "");
-    record_column(row, 15, "over the bus", "%s", moves ? format_thousands((uint64_t)stage->received, digits) : "");
+    record_add_column(row, -10, "stage", "%s", stage->name);
+    record_add_column(row, -22, "by", "%s", stage->performed_by);
+    number_or_nothing(row, 6, "ranks", moves, 0, stage->num_ranks);
+    record_add_column(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->array_bytes, digits) : "");
+    record_add_column(row, 15, "over the bus", "%s",
+                      moves ? format_thousands((uint64_t)stage->received_bytes, digits) : "");
     if (has_times) {
-        record_column(row, 10, "us", "%.1f", stage->us);
+        record_add_column(row, 10, "us", "%.1f", stage->us);
         number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
         number_or_nothing(row, 9, "bus GB/s", moves, 2, bus);
     }
-    record_text(row, IN_JSON, "stage", "%s", stage->name);
-    record_text(row, IN_JSON, "by", "%s", stage->by);
-    record_number(row, IN_JSON, "ranks", "%d", stage->ranks);
-    record_number(row, IN_JSON, "bytes", "%.0f", stage->bytes);
-    record_number(row, IN_JSON, "bytes_over_the_bus", "%.0f", stage->received);
+    record_add_text(row, IN_JSON, "stage", "%s", stage->name);
+    record_add_text(row, IN_JSON, "by", "%s", stage->performed_by);
+    record_add_number(row, IN_JSON, "ranks", "%d", stage->num_ranks);
+    record_add_number(row, IN_JSON, "bytes", "%.0f", stage->array_bytes);
+    record_add_number(row, IN_JSON, "bytes_over_the_bus", "%.0f", stage->received_bytes);
     if (has_times) {
-        record_number(row, IN_JSON, "us", "%.2f", stage->us);
-        record_number(row, IN_JSON, "algorithm_gb_per_s", "%.3f", algorithm);
-        record_number(row, IN_JSON, "bus_gb_per_s", "%.3f", bus);
+        record_add_number(row, IN_JSON, "us", "%.2f", stage->us);
+        record_add_number(row, IN_JSON, "algorithm_gb_per_s", "%.3f", algorithm);
+        record_add_number(row, IN_JSON, "bus_gb_per_s", "%.3f", bus);
     }
 }
 
@@ -75,28 +76,28 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     char digits[32];
 
     run.block_size = layer->problem->block_size; /* the rank's block size */
-    head = program_report_head(program);
+    head = program_begin_report(program);
     if (layer->has_times)
-        report_origin(program, head);
+        report_add_provenance(program, head);
     moe_report_problem(&options->moe, &run, true, head);
     result = program_report_result(program);
-    record_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
-                split->dp, split->tp);
-    record_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
-                split->parts, split->parts == 1 ? "" : "s", split->slices, split->slices == 1 ? "" : "s",
-                split->num_local, problem->num_experts);
+    record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
+                    split->num_dp, split->num_tp);
+    record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
+                    split->num_parts, split->num_parts == 1 ? "" : "s", split->num_slices,
+                    split->num_slices == 1 ? "" : "s", split->num_local, problem->num_experts);
     for (int s = 0; s < layer->num_stages; s++)
-        received += layer->stages[s].received;
-    record_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
-                dispatch_names[options->dispatch], format_thousands((uint64_t)received, digits));
-    record_number(result, IN_DATA, "ranks", "%d", split->num_ranks);
-    record_number(result, IN_DATA, "dp", "%d", split->dp);
-    record_number(result, IN_DATA, "tp", "%d", split->tp);
-    record_number(result, IN_DATA, "ep", "%d", split->parts);
-    record_text(result, IN_DATA, "dispatch", "%s", dispatch_names[options->dispatch]);
-    record_number(result, IN_DATA, "bytes_over_the_bus", "%.0f", received);
-    record_text(result, IN_TABLE, NULL, "%s", "");
-    list = record_list(result, IN_TABLE | IN_JSON, "stages");
+        received += layer->stages[s].received_bytes;
+    record_add_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
+                    dispatch_names[options->dispatch], format_thousands((uint64_t)received, digits));
+    record_add_number(result, IN_DATA, "ranks", "%d", split->num_ranks);
+    record_add_number(result, IN_DATA, "dp", "%d", split->num_dp);
+    record_add_number(result, IN_DATA, "tp", "%d", split->num_tp);
+    record_add_number(result, IN_DATA, "ep", "%d", split->num_parts);
+    record_add_text(result, IN_DATA, "dispatch", "%s", dispatch_names[options->dispatch]);
+    record_add_number(result, IN_DATA, "bytes_over_the_bus", "%.0f", received);
+    record_add_text(result, IN_TABLE, NULL, "%s", "");
+    list = record_add_list(result, IN_TABLE | IN_JSON, "stages");
     for (int s = 0; s < layer->num_stages; s++)
         report_stage(&layer->stages[s], layer->has_times, list);
 }

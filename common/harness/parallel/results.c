@@ -15,7 +15,7 @@ static size_t row_bytes(const struct parallel_layer *layer)
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error)
 {
     const struct split *const split = layer->split;
-    const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * split->tp) * row;
+    const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * split->num_tp) * row;
     void *device = NULL;
     int64_t *parts;
     cudaError_t status;
@@ -24,16 +24,16 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, split->num_ranks, error))
         return false;
     for (int r = 0; r < split->num_ranks; r++)
-        parts[r] = (split->cu_tokens[r / split->tp + 1] - split->cu_tokens[r / split->tp]) * (int64_t)row;
+        parts[r] = (split->cu_tokens[r / split->num_tp + 1] - split->cu_tokens[r / split->num_tp]) * (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
-    good = (status == cudaSuccess || device_error(error, "memory for all results", status)) &&
+    good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
            group_all_gather(&layer->ranks->all, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
                             error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
         if (status == cudaSuccess)
             status = cudaMemcpy(*results, device, bytes, cudaMemcpyDeviceToHost);
-        good = status == cudaSuccess || device_error(error, "copying from the device", status);
+        good = status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
     }
     cudaFree(device);
     free(parts);
@@ -46,11 +46,11 @@ static void assemble(const struct parallel_layer *layer, const char *results, in
     const struct split *const split = layer->split;
     const size_t row = row_bytes(layer);
 
-    for (int d = 0; d < split->dp; d++) {
+    for (int d = 0; d < split->num_dp; d++) {
         const size_t begin = (size_t)split->cu_tokens[d] * row;
         const size_t bytes = (size_t)(split->cu_tokens[d + 1] - split->cu_tokens[d]) * row;
 
-        memcpy(output + begin, results + begin * (size_t)split->tp + (size_t)t * bytes, bytes);
+        memcpy(output + begin, results + begin * (size_t)split->num_tp + (size_t)t * bytes, bytes);
     }
 }
 
@@ -59,9 +59,9 @@ bool results_check(const struct parallel_layer *layer, const char *results, stru
 {
     bool good = true;
 
-    whole->slices = layer->split->slices;
-    for (int t = 0; good && t < layer->split->tp; t++) {
-        assemble(layer, results, t, tensors->list[MOE_OUTPUT].host.data);
+    whole->num_slices = layer->split->num_slices;
+    for (int t = 0; good && t < layer->split->num_tp; t++) {
+        assemble(layer, results, t, tensors->tensor[MOE_OUTPUT].host.data);
         good = moe_check(whole, tensors, error);
     }
     return good;

@@ -12,9 +12,9 @@
  * elements.
  */
 struct split {
-    int num_ranks, rank, dp, tp, parts, slices;
+    int num_ranks, rank, num_dp, num_tp, num_parts, num_slices;
     int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens, followed by the total */
-    int32_t *owners;        /**< [E] the part to which each expert belongs */
+    int32_t *owner_parts;   /**< [E] the part to which each expert belongs */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */
     int32_t *local_experts; /**< [num_local] expert of each local id */
     int num_local, slice_size;
@@ -32,11 +32,11 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
 /**
- * Splits tokens, experts and slices after the layer has been loaded; `map` is the value of --expert-map. The caller
- * must call split_free().
+ * Splits tokens, experts and slices after the layer has been loaded; `expert_map_option` is the value of --expert-map.
+ * The caller must call split_free().
  */
-bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
-                 struct split *split, struct error *error);
+bool split_layer(const struct parallel_options *options, const char *expert_map_option,
+                 const struct moe_problem *problem, struct split *split, struct error *error);
 void split_free(struct split *split);
 
 /**

@@ -8,26 +8,28 @@
  */
 enum { USUAL_TOKENS = 64 };
 
-#define FIELD(member) .field = offsetof(struct routing_options, member)
+#define FIELD(member) .field_offset = offsetof(struct routing_options, member)
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
      FIELD(align.block_size), .least = 1, .most = INT_MAX},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_PATH, FIELD(map)},
+     OPTION_PATH, FIELD(expert_map_option)},
     {.next_table = gate_option_rows},
 };
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
-    return gate_options_traits(&options->gate, program) | (array_source(options->map) == ARRAY_RANDOM ? IS_RANDOM : 0);
+    return gate_options_traits(&options->gate, program) |
+           (array_source(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
 }
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
 {
-    *options = (struct routing_options){.gate = gate_options_default(), .align = {.block_size = 64}, .map = "none"};
+    *options = (struct routing_options){
+        .gate = gate_options_default(), .align = {.block_size = 64}, .expert_map_option = "none"};
     if (!program_parse(
             program, table,
             "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "

@@ -9,7 +9,7 @@
 struct routing_options {
     struct gate_options gate;   /**< must be the first member, because the gate's option rows set its fields */
     struct align_problem align; /**< align's part of the problem; routing_load() sets all members except block_size */
-    const char *map;            /**< value of --expert-map: "none", "random" or a file */
+    const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file */
 };
 
 /**
@@ -23,13 +23,13 @@ void routing_options_command(const struct routing_options *options, struct progr
 
 /** Starts the covering design of --check-all for an implementation. */
 void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                            struct covering *covering);
+                            struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
+bool routing_problem_to_try(struct covering_design *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options);
 
 #endif

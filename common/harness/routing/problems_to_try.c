@@ -10,23 +10,23 @@ static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_
 };
 
 void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                            struct covering *covering)
+                            struct covering_design *covering)
 {
-    gate_covering_start(implementation->last_tokens, seed, stop_after_corners, covering);
-    covering_extend(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
+    gate_covering_start(implementation->kernel_switch_tokens, seed, stop_after_corners, covering);
+    covering_add_dimensions(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 
-bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
+bool routing_problem_to_try(struct covering_design *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options)
 {
-    while (covering_next(covering)) {
+    while (covering_propose(covering)) {
         struct routing_problem problem;
 
-        options->align = (struct align_problem){.block_size = (int)covering_corner(covering, BLOCK_SIZE)};
-        options->map = covering_corner(covering, MAP) ? "random" : "none";
-        if (!gate_problem_of(covering, implementation->last_tokens, seed, &options->gate))
+        options->align = (struct align_problem){.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE)};
+        options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
+        if (!gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, &options->gate))
             continue;
-        options->gate.program.launches = (int)covering_corner(covering, LAUNCHES);
+        options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
         if (routing_settle_problem(options, implementation, &problem, &(struct error){0}))
             return true;
     }

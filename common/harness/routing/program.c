@@ -16,15 +16,16 @@ static void name_run(const struct routing_options *options, const struct routing
 
     routing_options_command(options, program);
     gate_problem_describe(&problem->gate, gate, sizeof gate);
-    snprintf(program->problem, sizeof program->problem, "%s; blocks of %d", gate, problem->align.block_size);
-    program->distribution = generated ? gate_dist_names[options->gate.dist] : "router";
+    snprintf(program->problem_text, sizeof program->problem_text, "%s; blocks of %d", gate, problem->align.block_size);
+    program->distribution_name = generated ? gate_dist_names[options->gate.dist] : "router";
     if (generated)
-        snprintf(program->input, sizeof program->input, "generated: %s, seed %" PRIu64, program->distribution,
-                 options->gate.program.seed);
+        snprintf(program->input_text, sizeof program->input_text, "generated: %s, seed %" PRIu64,
+                 program->distribution_name, options->gate.program.seed);
     else
-        snprintf(program->input, sizeof program->input, "%s",
+        snprintf(program->input_text, sizeof program->input_text, "%s",
                  options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
-    snprintf(program->verified, sizeof program->verified, "%s ids, their weights, %s slots in ascending groups",
+    snprintf(program->verified_text, sizeof program->verified_text,
+             "%s ids, their weights, %s slots in ascending groups",
              format_thousands(gate_num_ids(&problem->gate), choices),
              format_thousands((uint64_t)problem->align.capacity, slots));
 }
@@ -32,22 +33,22 @@ static void name_run(const struct routing_options *options, const struct routing
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct routing_problem *problem, bool all, struct record *report)
 {
-    struct record *const fields = record_object(report, IN_DATA, "problem");
+    struct record *const fields = record_add_object(report, IN_DATA, "problem");
 
     if (all)
-        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->gate.num_tokens);
-    record_number(fields, IN_DATA, "num_experts", "%d", problem->gate.num_experts);
-    record_number(fields, IN_JSON, "num_expert_group", "%d", problem->gate.num_expert_group);
-    record_number(fields, IN_JSON, "topk_group", "%d", problem->gate.topk_group);
-    record_number(fields, IN_DATA, "topk", "%d", problem->gate.topk);
-    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->gate.dtype));
-    record_text(fields, IN_JSON, "score", "%s", gate_score_names[problem->gate.score]);
-    record_text(fields, IN_JSON, "bias", "%s", gate_bias_name(&problem->gate));
+        record_add_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->gate.num_tokens);
+    record_add_number(fields, IN_DATA, "num_experts", "%d", problem->gate.num_experts);
+    record_add_number(fields, IN_JSON, "num_expert_group", "%d", problem->gate.num_expert_group);
+    record_add_number(fields, IN_JSON, "topk_group", "%d", problem->gate.topk_group);
+    record_add_number(fields, IN_DATA, "topk", "%d", problem->gate.topk);
+    record_add_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->gate.dtype));
+    record_add_text(fields, IN_JSON, "score", "%s", gate_score_names[problem->gate.score]);
+    record_add_text(fields, IN_JSON, "bias", "%s", gate_bias_dtype_name(&problem->gate));
     if (problem->gate.overlap)
-        record_number(fields, IN_JSON, "overlap", "true");
-    record_number(fields, IN_DATA, "routing_block_size", "%d", problem->align.block_size);
+        record_add_number(fields, IN_JSON, "overlap", "true");
+    record_add_number(fields, IN_DATA, "routing_block_size", "%d", problem->align.block_size);
     if (all)
-        record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
+        record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
 }
 
 /** Reports the padded length and the other statistics of a verified list of rows. */
@@ -56,10 +57,11 @@ static void report_list(const struct routing_problem *problem, const struct tens
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
     char used[32], slots[32];
 
-    record_text(report, IN_TABLE, "padded", "%s of %s slots, %d blocks of %d", format_thousands((uint64_t)padded, used),
-                format_thousands((uint64_t)problem->align.capacity, slots), padded / problem->align.block_size,
-                problem->align.block_size);
-    record_number(report, IN_DATA, "num_tokens_post_padded", "%d", padded);
+    record_add_text(report, IN_TABLE, "padded", "%s of %s slots, %d blocks of %d",
+                    format_thousands((uint64_t)padded, used),
+                    format_thousands((uint64_t)problem->align.capacity, slots), padded / problem->align.block_size,
+                    problem->align.block_size);
+    record_add_number(report, IN_DATA, "num_tokens_post_padded", "%d", padded);
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -88,8 +90,8 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     alone = problem;
     alone.gate.overlap = alone.align.overlap = false;
     program_run(program, &launch, &tensors);
-    program_run_before(program, &before, &tensors);
-    report_problem(&problem, !program->requested.bench, program_report_head(program));
+    program_run_previous(program, &before, &tensors);
+    report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
     struct record *const report = program_report_result(program);
 
     if (report && program->error.result == RUN_VERIFIED)
@@ -102,22 +104,22 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     struct routing_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .before = chapter->before.name,
+                              .previous_name = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 
     if (!routing_options_parse(&program, argc, argv, &options))
-        return program_exit(&program);
+        return program_print_error(&program);
     if (options.gate.problem.overlap)
-        program_overlaps(&program);
+        program_set_overlapping(&program);
     if (!program_open(&program))
-        return program_exit(&program);
-    routing_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
-                           &program.covering);
-    while (program_next(&program)) {
-        if (program.requested.check_all &&
-            !routing_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
+        return program_print_error(&program);
+    routing_covering_start(&chapter->implementation, program.requested_options.seed,
+                           program.requested_options.check_only_corners, &program.covering);
+    while (program_next_run(&program)) {
+        if (program.requested_options.check_all && !routing_problem_to_try(&program.covering, &chapter->implementation,
+                                                                           program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }
-    return program_end(&program);
+    return program_write_result(&program);
 }

@@ -35,7 +35,7 @@ struct routing_buffers {
  */
 struct routing_implementation {
     const char *name;
-    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
+    int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL if none */
     bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */

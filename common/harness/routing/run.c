@@ -8,11 +8,11 @@
 
 struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
-    struct tensors of_align = {.count = NUM_ALIGN_TENSORS};
+    struct tensors of_align = {.num_tensors = NUM_ALIGN_TENSORS};
 
-    of_align.list[ALIGN_TOPK_IDS] = tensors->list[GATE_TOPK_IDS];
-    memcpy(&of_align.list[ALIGN_EXPERT_MAP], &tensors->list[ROUTING_EXPERT_MAP],
-           (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.list);
+    of_align.tensor[ALIGN_TOPK_IDS] = tensors->tensor[GATE_TOPK_IDS];
+    memcpy(&of_align.tensor[ALIGN_EXPERT_MAP], &tensors->tensor[ROUTING_EXPERT_MAP],
+           (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.tensor);
     return (struct routing_buffers){gate_buffers_at(tensors, location), align_buffers_at(&of_align, location)};
 }
 
@@ -38,8 +38,10 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
 struct checked_launch routing_checked_launch(const struct routing_problem *problem,
                                              const struct routing_implementation *implementation)
 {
-    return (struct checked_launch){
-        .call = call_implementation, .verify = verify, .problem = problem, .implementation = implementation};
+    return (struct checked_launch){.launch_kernels = call_implementation,
+                                   .verify_outputs = verify,
+                                   .problem = problem,
+                                   .implementation = implementation};
 }
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
@@ -56,9 +58,9 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
     if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_capacity_of_few(align);
-    return align_capacity_fits(align, "num-tokens", error) && align_problem_check(align, error) &&
-           implementation_supports(
-               implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL, error);
+    return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
+           check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
+                           error);
 }
 
 /**
@@ -70,32 +72,32 @@ static bool add_align_tensors(const struct routing_problem *problem,
                               struct tensors *tensors, struct error *error)
 {
     struct tensors of_align;
-    struct tensor *const workspace = &tensors->list[ROUTING_WORKSPACE];
+    struct tensor *const workspace = &tensors->tensor[ROUTING_WORKSPACE];
 
     if (!align_tensors_allocate(&problem->align, NULL, has_map, 0, &of_align, error))
         return false;
-    npy_free(&of_align.list[ALIGN_TOPK_IDS].host);
-    memcpy(&tensors->list[ROUTING_EXPERT_MAP], &of_align.list[ALIGN_EXPERT_MAP],
-           (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.list);
-    tensors->count = NUM_ROUTING_TENSORS;
-    tensors->poison = of_align.poison; /* neither a valid weight nor a valid id */
+    npy_free(&of_align.tensor[ALIGN_TOPK_IDS].host);
+    memcpy(&tensors->tensor[ROUTING_EXPERT_MAP], &of_align.tensor[ALIGN_EXPERT_MAP],
+           (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.tensor);
+    tensors->num_tensors = NUM_ROUTING_TENSORS;
+    tensors->poison_byte = of_align.poison_byte; /* neither a valid weight nor a valid id */
     workspace->host.shape[0] = implementation->workspace_bytes ? (int64_t)implementation->workspace_bytes(problem) : 0;
-    workspace->zeroed = implementation->workspace_zeroed;
+    workspace->is_zeroed = implementation->workspace_zeroed;
     return true;
 }
 
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
-    const struct gate_implementation any_gate = {.name = implementation->name, .overlaps = true};
-    const bool has_map = array_source(options->map) != ARRAY_NONE;
+    const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
+    const bool has_map = array_source(options->expert_map_option) != ARRAY_NONE;
 
     if (!gate_load(&options->gate, &any_gate, tensors, error))
         return false;
     if (routing_settle_problem(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
-        align_load_map(options->map, problem->align.num_experts, options->gate.program.seed,
-                       tensors->list[ROUTING_EXPERT_MAP].host.data, error))
+        align_load_expert_map(options->expert_map_option, problem->align.num_experts, options->gate.program.seed,
+                              tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))
         return true;
     tensors_free(tensors);
     return false;

@@ -54,19 +54,19 @@ enum {
 
 void backend_read_counters(struct run_counters *run)
 {
-    _Static_assert((int)MAX_BRANCHES == (int)SIMT_BRANCHES, "room for every branch");
-    struct simt_branch branches[SIMT_BRANCHES];
+    _Static_assert((int)MAX_DIVERGENT_BRANCHES == (int)SIMT_MAX_DIVERGENT_BRANCHES, "room for every branch");
+    struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
     struct simt_counters counters;
     const char *name;
 
     memset(run, 0, sizeof *run);
     simt_counters_read(&counters);
     run->global_atomic_requests = counters.global_atomic_requests;
-    run->num_counters = name_counters(&counters, run->total);
-    run->num_rare = NUM_RARE;
-    run->num_branches = simt_divergent_branches(branches);
-    for (int i = 0; i < run->num_branches; i++)
-        run->branches[i] = (struct divergent_branch){branches[i].pc, branches[i].count};
+    run->num_counters = name_counters(&counters, run->totals);
+    run->num_rare_counters = NUM_RARE;
+    run->num_divergent_branches = simt_divergent_branches(branches);
+    for (int i = 0; i < run->num_divergent_branches; i++)
+        run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].num_divergences};
     for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
@@ -81,23 +81,23 @@ static int add_up_lines(const struct run_counters *run, char place[][256], uint6
 {
     int lines = 0;
 
-    for (int i = 0; i < run->num_branches; i++) {
+    for (int i = 0; i < run->num_divergent_branches; i++) {
         int line = 0;
 
-        simt_place(run->branches[i].pc, place[lines], sizeof place[lines]);
+        simt_describe_pc(run->divergent_branches[i].pc, place[lines], sizeof place[lines]);
         while (strcmp(place[line], place[lines]) != 0)
             line++;
-        count[line] = run->branches[i].count + (line < lines ? count[line] : 0);
+        count[line] = run->divergent_branches[i].num_divergences + (line < lines ? count[line] : 0);
         lines += line == lines;
     }
     return lines;
 }
 
-void backend_describe_branches(const struct run_counters *run, char *text, size_t size)
+void backend_describe_divergent_branches(const struct run_counters *run, char *text, size_t size)
 {
     enum { SHOWN = 4 };
-    char place[MAX_BRANCHES][256];
-    uint64_t count[MAX_BRANCHES];
+    char place[MAX_DIVERGENT_BRANCHES][256];
+    uint64_t count[MAX_DIVERGENT_BRANCHES];
     const int lines = add_up_lines(run, place, count);
     int before = 0; /* the line shown last; in the same file, only ":LINE" is written */
 
@@ -119,14 +119,14 @@ void backend_describe_branches(const struct run_counters *run, char *text, size_
     }
 }
 
-void backend_allow_host_access(bool open)
+void backend_allow_host_access(bool allow)
 {
-    simt_allow_host_access(open);
+    simt_allow_host_access(allow);
 }
 
-void backend_array(const void *begin, size_t bytes, const char *name)
+void backend_register_array(const void *begin, size_t bytes, const char *name)
 {
-    simt_array(begin, bytes, name);
+    simt_register_array(begin, bytes, name);
 }
 
 void backend_mark_unwritten(const void *begin, size_t bytes)
@@ -139,8 +139,8 @@ bool backend_share_with_forks(void)
     return simt_share_memory();
 }
 
-cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
-                             uint64_t *others)
+cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
+                             void *device, uint64_t *num_different)
 {
     enum { CHUNK_BYTES = 1 << 16 };
     const size_t size = dtype_size(dtype);
@@ -148,26 +148,26 @@ cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t 
     cudaError_t status = cudaSuccess;
     int64_t chunks;
 
-    for (int64_t done = 0; status == cudaSuccess && done < count; done += chunks) {
+    for (int64_t done = 0; status == cudaSuccess && done < num_values; done += chunks) {
         char *const at = (char *)device + (size_t)done * size;
 
-        chunks = count - done < CHUNK_BYTES / (int64_t)size ? count - done : CHUNK_BYTES / (int64_t)size;
+        chunks = num_values - done < CHUNK_BYTES / (int64_t)size ? num_values - done : CHUNK_BYTES / (int64_t)size;
         for (int64_t i = 0; i < chunks; i++)
-            dtype_store(dtype, made, (size_t)i, generated_value(values, first + done + i));
-        status = others ? cudaMemcpy(found, at, (size_t)chunks * size, cudaMemcpyDeviceToHost)
-                        : cudaMemcpy(at, made, (size_t)chunks * size, cudaMemcpyHostToDevice);
-        for (int64_t i = 0; others && i < chunks; i++)
-            *others += dtype_bits(dtype, made, (size_t)i) != dtype_bits(dtype, found, (size_t)i);
+            dtype_store(dtype, made, (size_t)i, generated_value(values, first_index + done + i));
+        status = num_different ? cudaMemcpy(found, at, (size_t)chunks * size, cudaMemcpyDeviceToHost)
+                               : cudaMemcpy(at, made, (size_t)chunks * size, cudaMemcpyHostToDevice);
+        for (int64_t i = 0; num_different && i < chunks; i++)
+            *num_different += dtype_bits(dtype, made, (size_t)i) != dtype_bits(dtype, found, (size_t)i);
     }
     return status;
 }
 
-const char *backend_fault(void)
+const char *backend_fault_message(void)
 {
-    return simt_fault();
+    return simt_fault_message();
 }
 
-const char *backend_limits(void)
+const char *backend_limitations(void)
 {
     return simt_limitations();
 }
@@ -180,7 +180,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
-    simt_trace_only(kernel);
+    simt_trace_only_kernel(kernel);
     traced_kernel = kernel;
     return true;
 }

@@ -17,36 +17,38 @@
  * Reports that the runtime call `name` failed to allocate memory, unless an earlier fault is the cause. Returns
  * `error`.
  */
-static cudaError_t report_allocation(const char *name, cudaError_t error, uintptr_t caller)
+static cudaError_t report_allocation(const char *name, cudaError_t error, uintptr_t call_site)
 {
     const bool failed = error == cudaErrorInvalidValue || error == cudaErrorMemoryAllocation;
 
-    return failed && simt_sticky_error() == cudaSuccess ? simt_fail(name, error, caller) : error;
+    return failed && simt_peek_sticky_error() == cudaSuccess ? simt_fail(name, error, call_site) : error;
 }
 
 /** Allocates memory for the runtime call `name` if a call that may wait for the device is currently permitted. */
-static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
+static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum allocation_owner owner,
+                            uintptr_t call_site)
 {
-    const cudaError_t error = simt_permit(name, CALL_WAITS, caller);
+    const cudaError_t error = simt_check_permitted(name, CALL_WAITS, call_site);
 
-    return error == cudaSuccess ? report_allocation(name, simt_allocate(pointer, bytes, owner), caller) : error;
+    return error == cudaSuccess ? report_allocation(name, simt_arena_allocate(pointer, bytes, owner), call_site)
+                                : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return allocate("cudaMalloc", pointer, bytes, OWNER_DEVICE, SIMT_CALLER());
+    return allocate("cudaMalloc", pointer, bytes, OWNER_DEVICE, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return allocate("cudaMallocHost", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
+    return allocate("cudaMallocHost", pointer, bytes, OWNER_PINNED, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
         return SIMT_FAIL(cudaErrorNotSupported);
-    return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
+    return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_RETURN_ADDRESS());
 }
 
 /** The host memory that the program has registered. */
@@ -58,16 +60,16 @@ static size_t registered_count, registered_room;
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    if (!pointer || bytes == 0 || simt_is_device(pointer))
+    if (!pointer || bytes == 0 || simt_is_device_pointer(pointer))
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (flags & ~(unsigned)cudaHostRegisterPortable)
-        return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorNotSupported,
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorNotSupported,
                                "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
     for (size_t i = 0; i < registered_count; i++)
         if ((char *)pointer < registered[i].begin + registered[i].bytes &&
             registered[i].begin < (char *)pointer + bytes)
-            return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
-                                   "the memory is registered already" SIMT_TRY "cudaHostUnregister() before");
+            return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
+                                   "the memory is registered already" SIMT_ADVICE_PREFIX "cudaHostUnregister() before");
     if (!simt_array_reserve(&registered, &registered_room, registered_count + 1, sizeof *registered))
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     registered[registered_count++] = (struct registered){pointer, bytes};
@@ -89,7 +91,7 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return SIMT_FAIL(cudaErrorInvalidValue);
-    return allocate("cudaMallocManaged", pointer, bytes, OWNER_MANAGED, SIMT_CALLER());
+    return allocate("cudaMallocManaged", pointer, bytes, OWNER_MANAGED, SIMT_RETURN_ADDRESS());
 }
 
 enum { PITCH = 512 };
@@ -101,7 +103,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
         return SIMT_FAIL(cudaErrorInvalidValue);
     *pitch = row;
-    return allocate("cudaMallocPitch", pointer, row * height, OWNER_DEVICE, SIMT_CALLER());
+    return allocate("cudaMallocPitch", pointer, row * height, OWNER_DEVICE, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
@@ -116,25 +118,25 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
 /**
  * Reports that the call `name` cannot free a pointer that is not the start of an allocation made by `allocates`.
  */
-static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t caller)
+static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t call_site)
 {
     char where[160];
 
-    if (simt_is_of_kernel(pointer))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "a kernel has allocated the memory by malloc()" SIMT_TRY "free() in a kernel");
+    if (simt_is_kernel_allocation(pointer))
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "a kernel has allocated the memory by malloc()" SIMT_ADVICE_PREFIX "free() in a kernel");
     if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the pointer is not from %s" SIMT_TRY "%s",
-                               allocates,
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
                                !simt_allocation_at(pointer)                         ? "free() for memory of the host"
                                : simt_allocation_at(pointer)->owner == OWNER_PINNED ? "cudaFreeHost()"
                                                                                     : "cudaFree()");
-    return simt_fault_call(caller, name, cudaErrorInvalidValue,
+    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
                            "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
                            allocates);
 }
 
-static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
+static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 {
     SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
@@ -142,27 +144,27 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
     if (!pointer)
         return cudaSuccess;
     if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
-        return not_freed(pointer, name, "cudaMalloc", caller);
-    simt_release(allocation, caller);
+        return not_freed(pointer, name, "cudaMalloc", call_site);
+    simt_arena_free(allocation, call_site);
     return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *pointer)
 {
-    const cudaError_t error = simt_permit("cudaFree", CALL_WAITS, SIMT_CALLER());
+    const cudaError_t error = simt_check_permitted("cudaFree", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     if (pointer)
         simt_host_waits_for_all();
-    return release(pointer, "cudaFree", SIMT_CALLER());
+    return release(pointer, "cudaFree", SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaDeviceReset(void)
 {
     simt_host_waits_for_all();
-    while (simt_arena.count > 0)
-        simt_release(&simt_arena.allocation[simt_arena.count - 1], SIMT_CALLER());
+    while (simt_arena.num_allocations > 0)
+        simt_arena_free(&simt_arena.allocations[simt_arena.num_allocations - 1], SIMT_RETURN_ADDRESS());
     simt_streams_destroy();
     registered_count = 0;
     cudaGetLastError();
@@ -174,71 +176,71 @@ cudaError_t cudaDeviceReset(void)
  * before the free.
  */
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
-                           cudaStream_t stream, uintptr_t caller)
+                           cudaStream_t stream, uintptr_t call_site)
 {
-    cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
+    cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
     if (error == cudaSuccess)
-        error = simt_work_begin(stream, name, caller);
+        error = simt_work_begin(stream, name, call_site);
     if (error != cudaSuccess)
         return error;
     if (allocation && simt_has_several_streams)
-        simt_work_uses(use, (uintptr_t)simt_arena.base + allocation->offset, allocation->bytes);
-    return simt_work_check();
+        simt_work_record_use(use, (uintptr_t)simt_arena.base + allocation->offset, allocation->bytes);
+    return simt_work_check_races();
 }
 
-static cudaError_t not_captured(const char *name, uintptr_t caller)
+static cudaError_t not_captured(const char *name, uintptr_t call_site)
 {
-    return simt_fault_call(caller, name, cudaErrorNotSupported,
+    return simt_fault_call(call_site, name, cudaErrorNotSupported,
                            "the simulator's graphs do not allocate; call it before the capture");
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-    if (simt_captures(stream))
-        return not_captured("cudaMallocAsync", SIMT_CALLER());
-    const cudaError_t error = report_allocation("cudaMallocAsync", simt_allocate(pointer, bytes, OWNER_DEVICE),
-                                                SIMT_CALLER());
+    if (simt_stream_is_capturing(stream))
+        return not_captured("cudaMallocAsync", SIMT_RETURN_ADDRESS());
+    const cudaError_t error = report_allocation("cudaMallocAsync", simt_arena_allocate(pointer, bytes, OWNER_DEVICE),
+                                                SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess || bytes == 0)
         return error;
-    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, SIMT_CALLER());
+    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     const struct allocation *const allocation = simt_allocation_at(pointer);
-    const uintptr_t caller = SIMT_CALLER();
+    const uintptr_t call_site = SIMT_RETURN_ADDRESS();
 
-    if (simt_captures(stream))
-        return not_captured("cudaFreeAsync", caller);
-    const cudaError_t error = use_all("cudaFreeAsync", USE_FREE, allocation, stream, caller);
+    if (simt_stream_is_capturing(stream))
+        return not_captured("cudaFreeAsync", call_site);
+    const cudaError_t error = use_all("cudaFreeAsync", USE_FREE, allocation, stream, call_site);
 
     if (error != cudaSuccess)
         return error;
     if (allocation)
-        simt_work_forget((uintptr_t)pointer, allocation->bytes);
-    return release(pointer, "cudaFreeAsync", caller);
+        simt_work_forget_memory((uintptr_t)pointer, allocation->bytes);
+    return release(pointer, "cudaFreeAsync", call_site);
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
-    const cudaError_t error = simt_permit("cudaFreeHost", CALL_WAITS, SIMT_CALLER());
+    const cudaError_t error = simt_check_permitted("cudaFreeHost", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
     if (!pointer || error != cudaSuccess)
         return error;
     if (!allocation || allocation->owner != OWNER_PINNED)
-        return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_CALLER());
+        return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_RETURN_ADDRESS());
     simt_host_waits_for_all();
-    simt_release(allocation, SIMT_CALLER());
+    simt_arena_free(allocation, SIMT_RETURN_ADDRESS());
     return cudaSuccess;
 }
 
 void simt_mark_unwritten(const void *begin, size_t bytes)
 {
-    if (bytes == 0 || !simt_is_device(begin) || !simt_device_range(begin, bytes))
+    if (bytes == 0 || !simt_is_device_pointer(begin) || !simt_is_device_range(begin, bytes))
         return;
     struct allocation *const allocation = simt_allocation_of(begin);
 
@@ -251,7 +253,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     if (!attributes)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
-    if (simt_is_device(pointer) ? simt_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
+    if (simt_is_device_pointer(pointer) ? simt_is_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
     if (simt_is_host_accessible(pointer)) {
         attributes->type = simt_allocation_of(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
@@ -275,9 +277,10 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
 {
     (void)stream;
     if (!simt_is_host_accessible(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
-        !simt_device_range(pointer, bytes))
-        return simt_fault_call(SIMT_CALLER(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
-                               "not %zu bytes of managed memory" SIMT_TRY "memory from cudaMallocManaged()", bytes);
+        !simt_is_device_range(pointer, bytes))
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
+                               "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()",
+                               bytes);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
 }
 
@@ -318,6 +321,6 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     if (!available || !total)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *total = simt_physical_memory();
-    *available = *total > simt_arena.in_use ? *total - simt_arena.in_use : 0;
+    *available = *total > simt_arena.in_use_bytes ? *total - simt_arena.in_use_bytes : 0;
     return cudaSuccess;
 }

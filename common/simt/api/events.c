@@ -38,17 +38,17 @@ static struct event *event_of(cudaEvent_t event)
     return &events[number];
 }
 
-/** Returns the index of an unused event, or NUMBERS if out of memory. */
+/** Returns the index of an unused event, or MAX_HANDLES if out of memory. */
 static size_t free_event(void)
 {
     for (size_t i = 0; i < event_count; i++) {
         if (!events[i].alive)
             return i;
     }
-    struct event *larger = event_count < NUMBERS ? realloc(events, (event_count + 1) * sizeof *larger) : NULL;
+    struct event *larger = event_count < MAX_HANDLES ? realloc(events, (event_count + 1) * sizeof *larger) : NULL;
 
     if (!larger)
-        return NUMBERS;
+        return MAX_HANDLES;
     events = larger;
     events[event_count] = (struct event){0};
     return event_count++;
@@ -61,11 +61,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
         return SIMT_FAIL(cudaErrorInvalidValue);
     const size_t number = free_event();
 
-    if (number == NUMBERS)
+    if (number == MAX_HANDLES)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     events[number] = (struct event){
         .generation = events[number].generation + 1, .alive = true, .timed = !(flags & cudaEventDisableTiming)};
-    *event = (cudaEvent_t)simt_handle_of(number, events[number].generation, HANDLE_EVENT);
+    *event = (cudaEvent_t)simt_make_handle(number, events[number].generation, HANDLE_EVENT);
     return cudaSuccess;
 }
 
@@ -80,29 +80,29 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     struct event *recorded = event_of(event);
 
     if (!recorded)
-        return simt_reject_handle("cudaEventRecord", "event", SIMT_CALLER());
-    if (number == NUMBERS)
-        return simt_reject_handle("cudaEventRecord", "stream", SIMT_CALLER());
-    recorded->captured = simt_captures(stream);
+        return simt_reject_handle("cudaEventRecord", "event", SIMT_RETURN_ADDRESS());
+    if (number == MAX_HANDLES)
+        return simt_reject_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
+    recorded->captured = simt_stream_is_capturing(stream);
     if (recorded->captured)
         return simt_capture_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
     recorded->queried = false;
-    recorded->clock.count = 0;
+    recorded->clock.num_streams = 0;
     simt_stream_clock_join(&recorded->clock, simt_stream_publish(number));
     return cudaSuccess;
 }
 
 /** Rejects a call that waits for or queries an event that was recorded in a captured stream. */
-static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t caller)
+static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t call_site)
 {
-    const cudaError_t error = simt_permit(name, CALL_SIMPLE, caller);
+    const cudaError_t error = simt_check_permitted(name, CALL_SIMPLE, call_site);
 
     if (error != cudaSuccess || !event_of(event)->captured)
         return error;
-    return simt_fault_call(caller, name, cudaErrorCapturedEvent,
-                           "the event was last recorded in a capture, which executes nothing" SIMT_TRY
+    return simt_fault_call(call_site, name, cudaErrorCapturedEvent,
+                           "the event was last recorded in a capture, which executes nothing" SIMT_ADVICE_PREFIX
                            "cudaEventRecord() again, outside the capture");
 }
 
@@ -111,14 +111,14 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     const struct event *awaited = event_of(event);
 
     if (!awaited)
-        return simt_reject_handle("cudaEventSynchronize", "event", SIMT_CALLER());
-    const cudaError_t error = captured("cudaEventSynchronize", event, SIMT_CALLER());
+        return simt_reject_handle("cudaEventSynchronize", "event", SIMT_RETURN_ADDRESS());
+    const cudaError_t error = captured("cudaEventSynchronize", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    simt_check_locals(SIMT_CALLERS_STACK());
+    simt_check_returned_locals(SIMT_CALLERS_STACK());
     simt_host_waited_for(&awaited->clock);
-    return simt_sticky_error();
+    return simt_peek_sticky_error();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
@@ -126,8 +126,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     struct event *queried = event_of(event);
 
     if (!queried)
-        return simt_reject_handle("cudaEventQuery", "event", SIMT_CALLER());
-    const cudaError_t error = captured("cudaEventQuery", event, SIMT_CALLER());
+        return simt_reject_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
+    const cudaError_t error = captured("cudaEventQuery", event, SIMT_RETURN_ADDRESS());
 
     return error == cudaSuccess ? simt_work_query(&queried->clock, &queried->queried) : error;
 }
@@ -138,13 +138,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     const struct event *awaited = event_of(event);
 
     (void)flags;
-    if (number == NUMBERS)
-        return simt_reject_handle("cudaStreamWaitEvent", "stream", SIMT_CALLER());
+    if (number == MAX_HANDLES)
+        return simt_reject_handle("cudaStreamWaitEvent", "stream", SIMT_RETURN_ADDRESS());
     if (!awaited)
-        return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_CALLER());
-    if (simt_captures(stream) || simt_is_captured_event(event))
-        return simt_capture_wait(stream, event, SIMT_CALLER());
-    const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_CALLER());
+        return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
+    if (simt_stream_is_capturing(stream) || simt_is_captured_event(event))
+        return simt_capture_wait(stream, event, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
@@ -165,14 +165,15 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     if (!milliseconds)
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!first || !last)
-        return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
-        return simt_fault_call(SIMT_CALLER(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
-                               "an event was never recorded, or was created with cudaEventDisableTiming" SIMT_TRY
-                               "cudaEventRecord() of both events before");
-    if (simt_is_pending(&first->clock) || simt_is_pending(&last->clock))
-        return simt_fault_call(SIMT_CALLER(), "cudaEventElapsedTime", cudaErrorNotReady,
-                               "the work before an event may not have finished" SIMT_TRY
+        return simt_fault_call(
+            SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
+            "an event was never recorded, or was created with cudaEventDisableTiming" SIMT_ADVICE_PREFIX
+            "cudaEventRecord() of both events before");
+    if (simt_clock_is_pending(&first->clock) || simt_clock_is_pending(&last->clock))
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorNotReady,
+                               "the work before an event may not have finished" SIMT_ADVICE_PREFIX
                                "cudaEventSynchronize() of the second event before");
     *milliseconds = (float)(last->time.tv_sec - first->time.tv_sec) * 1e3f +
                     (float)(last->time.tv_nsec - first->time.tv_nsec) * 1e-6f;
@@ -184,8 +185,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct event *destroyed = event_of(event);
 
     if (!destroyed)
-        return simt_reject_handle("cudaEventDestroy", "event", SIMT_CALLER());
-    free(destroyed->clock.position);
+        return simt_reject_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
+    free(destroyed->clock.positions);
     *destroyed = (struct event){.generation = destroyed->generation};
     return cudaSuccess;
 }

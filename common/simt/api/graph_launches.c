@@ -34,11 +34,11 @@ static bool is_exec(cudaGraphExec_t exec)
 
 static void exec_free(cudaGraphExec_t exec)
 {
-    for (unsigned i = 1; exec->stream && i < exec->graph->branches; i++) {
+    for (unsigned i = 1; exec->stream && i < exec->graph->num_streams; i++) {
         if (exec->stream[i])
             cudaStreamDestroy(exec->stream[i]);
     }
-    for (unsigned i = 0; exec->event && i <= exec->graph->events; i++) {
+    for (unsigned i = 0; exec->event && i <= exec->graph->num_events; i++) {
         if (exec->event[i])
             cudaEventDestroy(exec->event[i]);
     }
@@ -51,15 +51,15 @@ static void exec_free(cudaGraphExec_t exec)
 /** Creates the streams and events of an executable graph; returns false if out of memory. */
 static bool exec_fill(cudaGraphExec_t exec)
 {
-    exec->stream = calloc(exec->graph->branches, sizeof *exec->stream);
-    exec->event = calloc(exec->graph->events + 1, sizeof *exec->event);
+    exec->stream = calloc(exec->graph->num_streams, sizeof *exec->stream);
+    exec->event = calloc(exec->graph->num_events + 1, sizeof *exec->event);
     if (!exec->stream || !exec->event)
         return false;
-    for (unsigned i = 1; i < exec->graph->branches; i++) {
+    for (unsigned i = 1; i < exec->graph->num_streams; i++) {
         if (cudaStreamCreateWithFlags(&exec->stream[i], cudaStreamNonBlocking) != cudaSuccess)
             return false;
     }
-    for (unsigned i = 0; i <= exec->graph->events; i++) {
+    for (unsigned i = 0; i <= exec->graph->num_events; i++) {
         if (cudaEventCreateWithFlags(&exec->event[i], cudaEventDisableTiming) != cudaSuccess)
             return false;
     }
@@ -75,7 +75,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     if (!*exec)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     (*exec)->graph = graph;
-    graph->users++;
+    graph->num_references++;
     if (!exec_fill(*exec)) {
         exec_free(*exec);
         *exec = NULL;
@@ -100,7 +100,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 /** Prevents the next launch in each of a graph's streams from overlapping earlier launches. */
 static void part_streams(cudaGraphExec_t exec)
 {
-    for (unsigned i = 0; i < exec->graph->branches; i++)
+    for (unsigned i = 0; i < exec->graph->num_streams; i++)
         simt_work_no_overlap(exec->stream[i]);
 }
 
@@ -112,29 +112,29 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
 
     if (!is_exec(exec))
-        return simt_fault_call(SIMT_CALLER(), "cudaGraphLaunch", cudaErrorInvalidValue,
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaGraphLaunch", cudaErrorInvalidValue,
                                "not a graph that cudaGraphInstantiate() has made, or one that was destroyed");
-    if (simt_captures(stream))
+    if (simt_stream_is_capturing(stream))
         return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
     simt_graph_stack = SIMT_CALLERS_STACK();
     part_streams(exec);
     if (exec->launched)
-        error = cudaStreamWaitEvent(stream, exec->event[exec->graph->events], 0);
-    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
-        const struct step *step = &exec->graph->step[i];
-        const cudaStream_t its = exec->stream[step->branch];
+        error = cudaStreamWaitEvent(stream, exec->event[exec->graph->num_events], 0);
+    for (size_t i = 0; i < exec->graph->num_steps && error == cudaSuccess; i++) {
+        const struct graph_step *step = &exec->graph->steps[i];
+        const cudaStream_t its = exec->stream[step->stream_index];
 
         if (step->kind == STEP_WORK)
-            error = step->work(step->operand, its);
+            error = step->replay(step->operand, its);
         else if (step->kind == STEP_RECORD)
-            error = cudaEventRecord(exec->event[step->event], its);
+            error = cudaEventRecord(exec->event[step->event_index], its);
         else
-            error = cudaStreamWaitEvent(its, exec->event[step->event], 0);
+            error = cudaStreamWaitEvent(its, exec->event[step->event_index], 0);
     }
     part_streams(exec);
     exec->launched = true;
-    return error == cudaSuccess ? cudaEventRecord(exec->event[exec->graph->events], stream) : error;
+    return error == cudaSuccess ? cudaEventRecord(exec->event[exec->graph->num_events], stream) : error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
@@ -166,7 +166,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
     if (nodes)
         return SIMT_FAIL(cudaErrorNotSupported);
     *count = 0;
-    for (size_t i = 0; i < graph->count; i++)
-        *count += graph->step[i].kind == STEP_WORK;
+    for (size_t i = 0; i < graph->num_steps; i++)
+        *count += graph->steps[i].kind == STEP_WORK;
     return cudaSuccess;
 }

@@ -8,34 +8,34 @@
 
 #include "cuda_runtime.h"
 
-enum step_kind { STEP_WORK, STEP_RECORD, STEP_WAIT };
+enum graph_step_kind { STEP_WORK, STEP_RECORD, STEP_WAIT };
 
 /** A function that replays captured work in a stream; `operand` is the copy made at capture. */
 typedef cudaError_t (*graph_work)(const void *operand, cudaStream_t stream);
 
-struct step {
-    enum step_kind kind;
-    unsigned branch; /**< index of the captured stream, in the order in which streams joined the capture */
-    unsigned event;  /**< for a record or a wait: index of the event, in the order of the records */
-    graph_work work;
+struct graph_step {
+    enum graph_step_kind kind;
+    unsigned stream_index; /**< index of the captured stream, in the order in which streams joined the capture */
+    unsigned event_index;  /**< for a record or a wait: index of the event, in the order of the records */
+    graph_work replay;
     void *operand;
 };
 
 struct CUgraph_st {
-    struct step *step;
-    size_t count, room;
-    unsigned branches, events;
-    bool destroyed; /**< the host has destroyed the graph and may no longer use it */
-    unsigned users; /**< number of references from the host and executable graphs; at 0 the graph is freed */
+    struct graph_step *steps;
+    size_t num_steps, capacity;
+    unsigned num_streams, num_events;
+    bool destroyed;          /**< the host has destroyed the graph and may no longer use it */
+    unsigned num_references; /**< number of references from the host and executable graphs; at 0 the graph is freed */
     cudaGraph_t next;
 };
 
 /** Returns whether the work of a stream is being captured instead of executed. */
-bool simt_captures(cudaStream_t stream);
+bool simt_stream_is_capturing(cudaStream_t stream);
 /** Returns whether the work of any stream is being captured. */
-bool simt_is_capturing(void);
-/** Kinds of runtime calls; the conditions under which simt_permit() permits a call depend on its kind. */
-enum call_kind {
+bool simt_capture_in_progress(void);
+/** Kinds of runtime calls; the conditions under which simt_check_permitted() permits a call depend on its kind. */
+enum runtime_call_kind {
     CALL_SIMPLE,
     CALL_WAITS, /**< waits or may wait for the device; allocations are an example */
     CALL_LEGACY /**< submits work to the legacy default stream */
@@ -45,8 +45,8 @@ enum call_kind {
  * runtime. During a capture that is not relaxed, a call must not wait for the device; during any capture, a call must
  * not submit work to the legacy default stream if that stream synchronises with a captured stream.
  */
-cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller);
-static inline enum call_kind call_of_stream(cudaStream_t stream)
+cudaError_t simt_check_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site);
+static inline enum runtime_call_kind runtime_call_kind_of_stream(cudaStream_t stream)
 {
     return stream && stream != cudaStreamLegacy ? CALL_SIMPLE : CALL_LEGACY;
 }
@@ -54,19 +54,19 @@ static inline enum call_kind call_of_stream(cudaStream_t stream)
 extern bool simt_in_host_function;
 
 /**
- * Captures work as its function and a copy of its operand; the operand's second part, `more`, begins at offset
- * GRAPH_PART(bytes).
+ * Captures work as its function and a copy of its operand; the operand's second part, `second_part`, begins at offset
+ * GRAPH_SECOND_PART_OFFSET(bytes).
  */
-cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
-                         size_t more_bytes);
-#define GRAPH_PART(bytes) (((bytes) + 15) / 16 * 16)
+cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *operand, size_t bytes,
+                              const void *second_part, size_t second_bytes);
+#define GRAPH_SECOND_PART_OFFSET(bytes) (((bytes) + 15) / 16 * 16)
 
 /** Captures the record of an event in a captured stream. */
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
 /** Returns whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
 /** Captures a wait for an event recorded in the capture. A stream that was not captured before joins the capture. */
-cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t caller);
+cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site);
 
 /** Returns whether the graph exists and the host has not destroyed it. */
 bool simt_is_graph(cudaGraph_t graph);

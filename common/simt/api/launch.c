@@ -45,22 +45,24 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
 
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) {
-        *why = ": a grid has 1 to 2,147,483,647 x 65,535 x 65,535 blocks" SIMT_TRY
+        *why = ": a grid has 1 to 2,147,483,647 x 65,535 x 65,535 blocks" SIMT_ADVICE_PREFIX
                "more of them in x; if there is no work, no launch";
         return cudaErrorInvalidConfiguration;
     }
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
-        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_TRY
+        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_ADVICE_PREFIX
                "smaller blocks, and more of them";
         return cudaErrorInvalidConfiguration;
     }
-    if (threads > simt_kernel_properties(launch->kernel).threads) {
-        *why = ": more threads than the kernel's __launch_bounds__" SIMT_TRY "smaller blocks, or larger bounds";
+    if (threads > simt_kernel_properties(launch->kernel).max_threads) {
+        *why = ": more threads than the kernel's __launch_bounds__" SIMT_ADVICE_PREFIX
+               "smaller blocks, or larger bounds";
         return cudaErrorInvalidValue;
     }
-    if (launch->cooperative && (uint64_t)grid.x * grid.y * grid.z >
-                                   PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared)) {
-        *why = ": not all blocks can be resident at once" SIMT_TRY
+    if (launch->cooperative &&
+        (uint64_t)grid.x * grid.y * grid.z >
+            NUM_PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared)) {
+        *why = ": not all blocks can be resident at once" SIMT_ADVICE_PREFIX
                "fewer blocks; cudaOccupancyMaxActiveBlocksPerMultiprocessor() says how many fit";
         return cudaErrorCooperativeLaunchTooLarge;
     }
@@ -74,19 +76,20 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
     if (fixed > SHARED_BYTES_DEFAULT) {
-        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size" SIMT_TRY
+        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size" SIMT_ADVICE_PREFIX
                "an extern __shared__ array";
         return cudaErrorInvalidValue;
     }
     const size_t limit = simt_shared_limit(launch->kernel);
 
     if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
-        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it" SIMT_TRY
+        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
+               "it" SIMT_ADVICE_PREFIX
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";
         return cudaErrorInvalidValue;
     }
     if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
-        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is" SIMT_TRY
+        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is" SIMT_ADVICE_PREFIX
                "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }
@@ -97,14 +100,15 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
 static cudaError_t check_memory(const struct launch *launch, const char **why)
 {
     if (launch->parameter_bytes > PARAMETER_BYTES_LIMIT) {
-        *why = ": more than 32,764 bytes of parameters" SIMT_TRY "a pointer to device memory that has them";
+        *why = ": more than 32,764 bytes of parameters" SIMT_ADVICE_PREFIX "a pointer to device memory that has them";
         return cudaErrorInvalidValue;
     }
     if (simt_constant_bytes() > CONSTANT_BYTES_LIMIT) {
-        *why = ": the program has more than 65,536 bytes of __constant__ variables" SIMT_TRY "__device__ variables";
+        *why = ": the program has more than 65,536 bytes of __constant__ variables" SIMT_ADVICE_PREFIX
+               "__device__ variables";
         return cudaErrorInvalidValue;
     }
-    return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared, why);
+    return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared_bytes, why);
 }
 
 /** Checks a launch against a GPU's limits. If the launch exceeds a limit, *why describes that limit if it is known. */
@@ -112,8 +116,8 @@ static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
         return cudaErrorInvalidDeviceFunction;
-    if (!simt_turns_begin()) {
-        *why = ": unknown value of the environment variable SIMT_ORDER" SIMT_TRY
+    if (!simt_turns_read_order()) {
+        *why = ": unknown value of the environment variable SIMT_ORDER" SIMT_ADVICE_PREFIX
                "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED, or unset it";
         return cudaErrorInvalidValue;
     }
@@ -159,12 +163,12 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
             for (enum work_use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
                     if (uses[use] >> byte & 1)
-                        simt_work_uses(use, part.begin + word * 4 + byte, 1);
+                        simt_work_record_use(use, part.begin + word * 4 + byte, 1);
                 }
             }
         }
     }
-    simt_constant_reads_scan(first_epoch, last_epoch);
+    simt_constant_reads_record_uses(first_epoch, last_epoch);
 }
 
 /** Checks whether a launch that has run raced with other work, and reports the race. */
@@ -173,7 +177,7 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_scan = scan;
-    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
+    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.has_waited);
     if (!simt_work_races(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
@@ -190,12 +194,12 @@ static cudaError_t run(const struct launch *launch)
 
     if (!simt_counting_begin(launch->name))
         return cudaErrorMemoryAllocation;
-    simt_observers[0] = &simt_counting;
-    simt_observers[1] = traced ? &simt_tracing : NULL;
+    simt_observers[0] = &simt_counting_observer;
+    simt_observers[1] = traced ? &simt_tracing_observer : NULL;
     simt_current_launch = *launch;
-    simt_progress = (struct progress){0};
+    simt_progress = (struct launch_progress){0};
     simt_faulted = false;
-    simt_fault_callers = simt_lane_callers;
+    simt_fault_store_callers = simt_lane_callers;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_counting_end();
@@ -204,7 +208,7 @@ static cudaError_t run(const struct launch *launch)
     if (!simt_faulted)
         return error;
     simt_host_waits_for_all();
-    simt_fault_resolve();
+    simt_fault_add_locations();
     return simt_fault_error();
 }
 
@@ -226,11 +230,11 @@ static bool is_obtained(const void *address)
     return false;
 }
 
-cudaError_t simt_obtain_symbol(const void *symbol)
+cudaError_t simt_record_symbol_address(const void *symbol)
 {
     if (!simt_in_program_data(symbol, 1))
-        return simt_fault_call(SIMT_CALLER(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
+                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
                                "__device__ at the variable's declaration");
     if (is_obtained(symbol))
         return cudaSuccess;
@@ -240,11 +244,11 @@ cudaError_t simt_obtain_symbol(const void *symbol)
     return cudaSuccess;
 }
 
-void simt_pass_pointer(const void *pointer)
+void simt_check_pointer_parameter(const void *pointer)
 {
     if (simt_in_program_data(pointer, 1) && !is_obtained(pointer))
         snprintf(bad_parameter, sizeof bad_parameter,
-                 ": a parameter is the host's address of '%s', a variable of the device" SIMT_TRY
+                 ": a parameter is the host's address of '%s', a variable of the device" SIMT_ADVICE_PREFIX
                  "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
                  simt_variable_at((uintptr_t)pointer));
 }
@@ -255,21 +259,21 @@ bool simt_may_read_parameter(const void *address, unsigned number)
         return true;
     snprintf(bad_parameter, sizeof bad_parameter,
              ": entry %u of the array of parameters is %s; each entry is the address of the host's variable that has "
-             "the parameter" SIMT_TRY "&pointer in place of pointer",
+             "the parameter" SIMT_ADVICE_PREFIX "&pointer in place of pointer",
              number, address ? "a pointer to device memory" : "NULL");
     return false;
 }
 
 /** Reports an invalid launch with the host's source line, the configuration, the error and the reason. */
-static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
+static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
     const bool named = launch->name || (simt_program_find() && simt_grid_prepare());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
 
-    simt_source_line(caller, location);
+    simt_source_line(call_site, location);
     simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", location, name, launch->grid.x,
                       launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
                       launch->dynamic_shared, cudaGetErrorString(error), why);
@@ -287,22 +291,22 @@ enum { REFUSED_BEFORE_SHOWN = 1000 };
 static cudaError_t refuse_after_fault(void)
 {
     if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
-        simt_fault_show();
-    return simt_sticky_error();
+        simt_fault_print();
+    return simt_peek_sticky_error();
 }
 
-/** Checks a launch that the host made at `caller`, and runs it in a stream. */
-static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
+/** Checks a launch that the host made at `call_site`, and runs it in a stream. */
+static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t call_site)
 {
     const char *why = "";
 
-    simt_host_launches(caller);
+    simt_check_launching_thread(call_site);
     SIMT_ONE_HOST_THREAD;
 
-    if (simt_sticky_error() != cudaSuccess)
+    if (simt_peek_sticky_error() != cudaSuccess)
         return refuse_after_fault();
     refused_after_fault = 0;
-    if (simt_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
+    if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
@@ -312,28 +316,28 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)
-        return refuse(launch, error, why, caller);
-    error = simt_permit(launch->name, call_of_stream(stream), caller);
+        return refuse(launch, error, why, call_site);
+    error = simt_check_permitted(launch->name, runtime_call_kind_of_stream(stream), call_site);
     if (error == cudaSuccess)
-        error = simt_work_begin(stream, launch->name, caller);
+        error = simt_work_begin(stream, launch->name, call_site);
     if (error != cudaSuccess)
         return error;
     read_event_limit();
-    if (!simt_signals_catch(simt_event_limit))
+    if (!simt_signals_install(simt_event_limit))
         return simt_set_sticky_error(simt_fault_no_address_space());
     error = run(launch);
-    simt_signals_release();
+    simt_signals_remove();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
     /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
     error = check_shared(launch, simt_static_shared_accessed(launch->dynamic_shared), &why);
-    return error == cudaSuccess ? error : refuse(launch, error, why, caller);
+    return error == cudaSuccess ? error : refuse(launch, error, why, call_site);
 }
 
 /** A captured launch; its arguments follow the structure in memory. */
 struct graph_launch {
     struct launch launch;
-    uintptr_t caller;
+    uintptr_t call_site;
 };
 
 static cudaError_t launch_again(const void *operand, cudaStream_t stream)
@@ -341,8 +345,8 @@ static cudaError_t launch_again(const void *operand, cudaStream_t stream)
     const struct graph_launch *captured = operand;
     struct launch launch = captured->launch;
 
-    launch.arguments = (const unsigned char *)operand + GRAPH_PART(sizeof *captured);
-    return launch_in(&launch, stream, captured->caller);
+    launch.arguments = (const unsigned char *)operand + GRAPH_SECOND_PART_OFFSET(sizeof *captured);
+    return launch_in(&launch, stream, captured->call_site);
 }
 
 /** Reads the attributes of a launch. If an attribute is not supported, *why names it. */
@@ -387,11 +391,11 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
     }
     bad_parameter[0] = 0;
     if (error != cudaSuccess)
-        return refuse(&launch, error, why, SIMT_CALLER());
-    if (simt_captures(how->stream) && !simt_in_host_function) {
-        const struct graph_launch captured = {launch, SIMT_CALLER()};
+        return refuse(&launch, error, why, SIMT_RETURN_ADDRESS());
+    if (simt_stream_is_capturing(how->stream) && !simt_in_host_function) {
+        const struct graph_launch captured = {launch, SIMT_RETURN_ADDRESS()};
 
-        return simt_capture(how->stream, launch_again, &captured, sizeof captured, arguments, bytes);
+        return simt_capture_work(how->stream, launch_again, &captured, sizeof captured, arguments, bytes);
     }
-    return launch_in(&launch, how->stream, SIMT_CALLER());
+    return launch_in(&launch, how->stream, SIMT_RETURN_ADDRESS());
 }

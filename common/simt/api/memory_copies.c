@@ -17,26 +17,27 @@
 #include <string.h>
 
 /** Reports a copy that runs past the end of a host variable, or of pinned or managed memory. */
-static cudaError_t check_host_range(const char *name, const void *pointer, size_t bytes, uintptr_t caller)
+static cudaError_t check_host_range(const char *name, const void *pointer, size_t bytes, uintptr_t call_site)
 {
     size_t has = 0;
     char where[160];
 
-    if (simt_is_host_accessible(pointer) && !simt_device_range(pointer, bytes) &&
+    if (simt_is_host_accessible(pointer) && !simt_is_device_range(pointer, bytes) &&
         simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_TRY
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
                                "a size in bytes that fits, or a larger allocation",
                                bytes, where);
     const char *const variable = simt_host_may_access(pointer)
-                                     ? simt_host_variable_ends((uintptr_t)pointer, bytes, &has)
+                                     ? simt_host_variable_overrun((uintptr_t)pointer, bytes, &has)
                                      : NULL;
 
     if (!variable)
         return cudaSuccess;
-    return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                           "%zu bytes, of which '%s' of the host has %zu" SIMT_TRY "a size in bytes that fits", bytes,
-                           variable, has);
+    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                           "%zu bytes, of which '%s' of the host has %zu" SIMT_ADVICE_PREFIX
+                           "a size in bytes that fits",
+                           bytes, variable, has);
 }
 
 /**
@@ -44,68 +45,68 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
  * room for fewer than `bytes` bytes.
  */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
-                              const char *direction, uintptr_t caller)
+                              const char *direction, uintptr_t call_site)
 {
     char where[160], says[80] = "";
 
     if (direction)
         snprintf(says, sizeof says, ", as %s says", direction);
-    if (!on_device && !simt_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the %s is %s" SIMT_TRY "memory that is not freed",
-                               end, where);
+    if (!on_device && !simt_is_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
     if (!on_device)
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "the %s is device memory, not memory of the host%s" SIMT_TRY
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "the %s is device memory, not memory of the host%s" SIMT_ADVICE_PREFIX
                                "the arguments in the order (to, from), or the other direction",
                                end, says);
-    if (simt_is_of_kernel(pointer))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+    if (simt_is_kernel_allocation(pointer))
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
                                "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
-                               "access" SIMT_TRY "a kernel that copies it to memory from cudaMalloc()",
+                               "access" SIMT_ADVICE_PREFIX "a kernel that copies it to memory from cudaMalloc()",
                                end);
     if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "the %s is not device memory%s" SIMT_TRY
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "the %s is not device memory%s" SIMT_ADVICE_PREFIX
                                "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
                                "the other direction",
                                end, says);
-    return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                           "the %s is not %zu bytes of device memory: it is %s" SIMT_TRY
+    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                           "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX
                            "a size in bytes that fits, or a larger cudaMalloc()",
                            end, bytes, where);
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */
 static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
-                              enum cudaMemcpyKind kind, uintptr_t caller)
+                              enum cudaMemcpyKind kind, uintptr_t call_site)
 {
     static const char *const directions[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
                                              "cudaMemcpyDeviceToDevice", NULL};
     const bool guess = kind == cudaMemcpyDefault;
-    const bool to_device = guess ? simt_is_device(to)
+    const bool to_device = guess ? simt_is_device_pointer(to)
                                  : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    const bool from_device = guess ? simt_is_device(from)
+    const bool from_device = guess ? simt_is_device_pointer(from)
                                    : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
     if ((unsigned)kind > cudaMemcpyDefault)
-        return simt_fault_call(caller, name, cudaErrorInvalidMemcpyDirection,
+        return simt_fault_call(call_site, name, cudaErrorInvalidMemcpyDirection,
                                "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
-    if (to_device ? !simt_device_range(to, bytes) : !simt_host_may_access(to))
-        return reject_end(name, "destination", to, bytes, to_device, directions[kind], caller);
-    if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
-        return reject_end(name, "source", from, bytes, from_device, directions[kind], caller);
+    if (to_device ? !simt_is_device_range(to, bytes) : !simt_host_may_access(to))
+        return reject_end(name, "destination", to, bytes, to_device, directions[kind], call_site);
+    if (from_device ? !simt_is_device_range(from, bytes) : !simt_host_may_access(from))
+        return reject_end(name, "source", from, bytes, from_device, directions[kind], call_site);
     const bool before = (uintptr_t)to < (uintptr_t)from;
     const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
 
     if (apart < bytes)
         return simt_fault_call(
-            caller, name, cudaErrorInvalidValue,
-            "the destination begins %zu bytes %s the source, so the two overlap by %zu bytes" SIMT_TRY
+            call_site, name, cudaErrorInvalidValue,
+            "the destination begins %zu bytes %s the source, so the two overlap by %zu bytes" SIMT_ADVICE_PREFIX
             "two copies, the first to another buffer",
             apart, before ? "before" : "after", bytes - apart);
-    const cudaError_t error = check_host_range(name, to, bytes, caller);
+    const cudaError_t error = check_host_range(name, to, bytes, call_site);
 
-    return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
+    return error == cudaSuccess ? check_host_range(name, from, bytes, call_site) : error;
 }
 
 /**
@@ -117,9 +118,9 @@ static bool is_repeated;
 static void record_use(enum work_use use, const void *pointer, size_t bytes)
 {
     if (!simt_host_may_access(pointer) && simt_has_several_streams)
-        simt_work_uses(use, (uintptr_t)pointer, bytes);
+        simt_work_record_use(use, (uintptr_t)pointer, bytes);
     else if (simt_is_host_accessible(pointer) || (is_repeated && simt_host_may_access(pointer)))
-        simt_work_uses_host(use, (uintptr_t)pointer, bytes);
+        simt_work_record_host_use(use, (uintptr_t)pointer, bytes);
 }
 
 /**
@@ -127,18 +128,18 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
  * the work races with other work.
  */
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
-                              uintptr_t caller)
+                              uintptr_t call_site)
 {
-    cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
+    cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
     if (error == cudaSuccess)
-        error = simt_work_begin(stream, name, caller);
+        error = simt_work_begin(stream, name, call_site);
     if (error != cudaSuccess)
         return error;
     if (from)
         record_use(USE_READ, from, bytes);
     record_use(USE_WRITE, to, bytes);
-    return simt_work_check();
+    return simt_work_check_races();
 }
 
 /**
@@ -147,7 +148,7 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
-    return !simt_is_device(pointer) || simt_is_host_accessible(pointer) ||
+    return !simt_is_device_pointer(pointer) || simt_is_host_accessible(pointer) ||
            simt_arena_set_access(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
 }
 
@@ -168,9 +169,10 @@ static cudaError_t copy(void *to, const void *from, size_t bytes)
     memmove(to, from, bytes);
     let_range(to, bytes, false);
     let_range(from, bytes, false);
-    if (simt_is_device(to) && simt_is_device(from) && simt_count_unwritten(arena_offset(from), bytes, &unused) > 0)
+    if (simt_is_device_pointer(to) && simt_is_device_pointer(from) &&
+        simt_count_unwritten(arena_offset(from), bytes, &unused) > 0)
         copy_unwritten(to, from, bytes);
-    else if (simt_is_device(to))
+    else if (simt_is_device_pointer(to))
         simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
     return cudaSuccess;
 }
@@ -182,47 +184,48 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
     const size_t count = simt_allocation_of(from)->host_checks
                              ? 0
                              : simt_count_unwritten(arena_offset(from), bytes, &first);
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
     char where[160];
 
     if (count == 0)
         return cudaSuccess;
     simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_source_line(pc, location);
-    simt_fault_launch(cudaErrorInvalidValue,
-                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_TRY
-                      "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",
-                      location, count, count == 1 ? "" : "s", where);
+    simt_fault_launch(
+        cudaErrorInvalidValue,
+        "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_ADVICE_PREFIX
+        "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",
+        location, count, count == 1 ? "" : "s", where);
     return cudaErrorInvalidValue;
 }
 
 static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                  cudaStream_t stream, uintptr_t caller)
+                                  cudaStream_t stream, uintptr_t call_site)
 {
     SIMT_ONE_HOST_THREAD;
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
-    cudaError_t error = check_copy(name, to, from, bytes, kind, caller);
+    cudaError_t error = check_copy(name, to, from, bytes, kind, call_site);
 
-    if (error == cudaSuccess && simt_is_device(from) && simt_host_may_access(to))
-        error = check_written(from, bytes, caller);
+    if (error == cudaSuccess && simt_is_device_pointer(from) && simt_host_may_access(to))
+        error = check_written(from, bytes, call_site);
     if (error != cudaSuccess)
         return simt_set_error(error);
-    error = issue_work(name, to, from, bytes, stream, caller);
+    error = issue_work(name, to, from, bytes, stream, call_site);
     return error == cudaSuccess ? copy(to, from, bytes) : error;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    cudaError_t error = simt_permit("cudaMemcpy", CALL_WAITS, SIMT_CALLER());
+    cudaError_t error = simt_check_permitted("cudaMemcpy", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
-    simt_check_locals(SIMT_CALLERS_STACK());
+    simt_check_returned_locals(SIMT_CALLERS_STACK());
     if (error == cudaSuccess)
-        error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
+        error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
-        simt_host_waits(NULL);
+        simt_host_waits_for_stream(NULL);
     return error;
 }
 
@@ -234,97 +237,98 @@ struct graph_copy {
     size_t bytes;
     enum cudaMemcpyKind kind;
     int value;
-    uintptr_t caller;
+    uintptr_t call_site;
 };
 
 static cudaError_t copy_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *copy = operand;
 
-    if (simt_was_local(copy->to) || simt_was_local(copy->from))
-        return simt_fault_call(copy->caller, copy->name, cudaErrorInvalidValue,
-                               "the graph copies a local variable of a function that has returned" SIMT_TRY
+    if (simt_is_returned_local(copy->to) || simt_is_returned_local(copy->from))
+        return simt_fault_call(copy->call_site, copy->name, cudaErrorInvalidValue,
+                               "the graph copies a local variable of a function that has returned" SIMT_ADVICE_PREFIX
                                "a static variable or malloc()");
     is_repeated = true;
     const cudaError_t error = copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream,
-                                             copy->caller);
+                                             copy->call_site);
 
     is_repeated = false;
     return error;
 }
 
-/** Performs the copy of a cudaMemcpyAsync() for the call `name` at `caller`. */
+/** Performs the copy of a cudaMemcpyAsync() for the call `name` at `call_site`. */
 static cudaError_t copy_async(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                              cudaStream_t stream, uintptr_t caller)
+                              cudaStream_t stream, uintptr_t call_site)
 {
-    if (simt_captures(stream)) {
-        const struct graph_copy copy = {name, to, from, bytes, kind, 0, caller};
+    if (simt_stream_is_capturing(stream)) {
+        const struct graph_copy copy = {name, to, from, bytes, kind, 0, call_site};
 
-        return simt_capture(stream, copy_again, &copy, sizeof copy, NULL, 0);
+        return simt_capture_work(stream, copy_again, &copy, sizeof copy, NULL, 0);
     }
-    const cudaError_t error = copy_in_stream(name, to, from, bytes, kind, stream, caller);
+    const cudaError_t error = copy_in_stream(name, to, from, bytes, kind, stream, call_site);
 
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
     if (error == cudaSuccess && bytes > 0 && simt_host_may_access(to) &&
         (!simt_is_host_accessible(to) || simt_host_may_access(from)))
-        simt_host_waits(stream);
+        simt_host_waits_for_stream(stream);
     return error;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_async("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
+    return copy_async("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
 }
 
 static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
-                                 uintptr_t caller)
+                                 uintptr_t call_site)
 {
     SIMT_ONE_HOST_THREAD;
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
-    if (!simt_device_range(to, bytes))
-        return reject_end(name, "destination", to, bytes, true, NULL, caller);
-    const cudaError_t error = issue_work(name, to, NULL, bytes, stream, caller);
+    if (!simt_is_device_range(to, bytes))
+        return reject_end(name, "destination", to, bytes, true, NULL, call_site);
+    const cudaError_t error = issue_work(name, to, NULL, bytes, stream, call_site);
 
     if (error != cudaSuccess)
         return error;
     if (!let_range(to, bytes, true))
-        return simt_fail(name, cudaErrorMemoryAllocation, caller);
+        return simt_fail(name, cudaErrorMemoryAllocation, call_site);
     memset(to, value, bytes);
     let_range(to, bytes, false);
-    if (simt_is_device(to))
+    if (simt_is_device_pointer(to))
         simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
     return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-    return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_CALLER());
+    return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_RETURN_ADDRESS());
 }
 
 static cudaError_t set_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *set = operand;
 
-    return set_in_stream(set->name, set->to, set->value, set->bytes, stream, set->caller);
+    return set_in_stream(set->name, set->to, set->value, set->bytes, stream, set->call_site);
 }
 
-/** Performs the memset of a cudaMemsetAsync() for the call `name` at `caller`. */
-static cudaError_t set_async(const char *name, void *to, int value, size_t bytes, cudaStream_t stream, uintptr_t caller)
+/** Performs the memset of a cudaMemsetAsync() for the call `name` at `call_site`. */
+static cudaError_t set_async(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
+                             uintptr_t call_site)
 {
-    if (simt_captures(stream)) {
-        const struct graph_copy set = {.name = name, .to = to, .value = value, .bytes = bytes, .caller = caller};
+    if (simt_stream_is_capturing(stream)) {
+        const struct graph_copy set = {.name = name, .to = to, .value = value, .bytes = bytes, .call_site = call_site};
 
-        return simt_capture(stream, set_again, &set, sizeof set, NULL, 0);
+        return simt_capture_work(stream, set_again, &set, sizeof set, NULL, 0);
     }
-    return set_in_stream(name, to, value, bytes, stream, caller);
+    return set_in_stream(name, to, value, bytes, stream, call_site);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return set_async("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
+    return set_async("cudaMemsetAsync", to, value, bytes, stream, SIMT_RETURN_ADDRESS());
 }
 
 /**
@@ -332,22 +336,22 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
  * error at the source line of the call.
  */
 static cudaError_t check_symbol(const char *name, const void *host, const void *symbol, size_t symbol_bytes,
-                                size_t offset, size_t bytes, uintptr_t caller)
+                                size_t offset, size_t bytes, uintptr_t call_site)
 {
     if (!symbol || !host)
-        return simt_fail(name, cudaErrorInvalidValue, caller);
+        return simt_fail(name, cudaErrorInvalidValue, call_site);
     if (!simt_in_program_data(symbol, 1))
-        return simt_fault_call(caller, name, cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
+        return simt_fault_call(call_site, name, cudaErrorInvalidSymbol,
+                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
                                "cudaMemcpy(), or __device__ at the variable's declaration");
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_TRY
+        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_ADVICE_PREFIX
                                "sizeof of the variable",
                                bytes, offset, symbol_bytes);
-    if (simt_is_device(host) && !simt_device_range(host, bytes))
-        return simt_fail(name, cudaErrorInvalidValue, caller);
-    return check_host_range(name, host, bytes, caller);
+    if (simt_is_device_pointer(host) && !simt_is_device_range(host, bytes))
+        return simt_fail(name, cudaErrorInvalidValue, call_site);
+    return check_host_range(name, host, bytes, call_site);
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
@@ -360,67 +364,67 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     const void *const other = to_symbol ? from : to;
 
     SIMT_ONE_HOST_THREAD;
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
-    cudaError_t error = check_symbol(name, other, symbol, symbol_bytes, offset, bytes, SIMT_CALLER());
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
+    cudaError_t error = check_symbol(name, other, symbol, symbol_bytes, offset, bytes, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     if (!waits)
-        return copy_async(name, to, from, bytes, kind, stream, SIMT_CALLER());
-    error = simt_permit(name, CALL_WAITS, SIMT_CALLER());
+        return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
+    error = simt_check_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
-        error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_CALLER());
+        error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
-        simt_host_waits(NULL);
+        simt_host_waits_for_stream(NULL);
     return error;
 }
 
 /* --- pitched memory ----------------------------------------------------------------------------------------------- */
 
 /** Returns an error, at the source line of the call, if a row is wider than its pitch. */
-static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uintptr_t caller)
+static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uintptr_t call_site)
 {
     if (width <= pitch)
         return cudaSuccess;
-    return simt_fault_call(caller, name, cudaErrorInvalidPitchValue,
-                           "rows of %zu bytes, but a pitch of %zu bytes" SIMT_TRY
+    return simt_fault_call(call_site, name, cudaErrorInvalidPitchValue,
+                           "rows of %zu bytes, but a pitch of %zu bytes" SIMT_ADVICE_PREFIX
                            "a pitch in bytes, as from cudaMallocPitch(), that is at least the width in bytes",
                            width, pitch);
 }
 
 /** Reports rows that extend past the end of a host variable, or whose source and destination overlap. */
 static cudaError_t check_rows(const char *name, const void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, uintptr_t caller)
+                              size_t width, size_t height, uintptr_t call_site)
 {
     const bool before = (uintptr_t)to < (uintptr_t)from;
     const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
     const size_t rows = apart / to_pitch, columns = apart % to_pitch;
-    cudaError_t error = check_host_range(name, to, (height - 1) * to_pitch + width, caller);
+    cudaError_t error = check_host_range(name, to, (height - 1) * to_pitch + width, call_site);
 
     if (error == cudaSuccess)
-        error = check_host_range(name, from, (height - 1) * from_pitch + width, caller);
+        error = check_host_range(name, from, (height - 1) * from_pitch + width, call_site);
     if (error != cudaSuccess || to_pitch != from_pitch ||
         !((rows < height && columns < width) || (rows + 1 < height && to_pitch - columns < width)))
         return error;
-    return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                           "the destination begins %zu bytes %s the source, so their rows overlap" SIMT_TRY
+    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
+                           "the destination begins %zu bytes %s the source, so their rows overlap" SIMT_ADVICE_PREFIX
                            "two copies, the first to another buffer",
                            apart, before ? "before" : "after");
 }
 
-/** Performs the copy of a cudaMemcpy2DAsync() for the call `name` at `caller`. */
+/** Performs the copy of a cudaMemcpy2DAsync() for the call `name` at `call_site`. */
 static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
-                             uintptr_t caller)
+                             uintptr_t call_site)
 {
-    cudaError_t error = check_pitch(name, width, to_pitch < from_pitch ? to_pitch : from_pitch, caller);
+    cudaError_t error = check_pitch(name, width, to_pitch < from_pitch ? to_pitch : from_pitch, call_site);
 
     if (error == cudaSuccess && width > 0 && height > 0)
-        error = check_rows(name, to, to_pitch, from, from_pitch, width, height, caller);
+        error = check_rows(name, to, to_pitch, from, from_pitch, width, height, call_site);
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
         error = copy_async(name, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind,
-                           stream, caller);
+                           stream, call_site);
     return error;
 }
 
@@ -433,34 +437,36 @@ static cudaError_t end_copy(cudaError_t error, enum cudaMemcpyKind kind)
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream, SIMT_CALLER());
+    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream,
+                     SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind)
 {
-    return end_copy(copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, NULL, SIMT_CALLER()),
-                    kind);
+    return end_copy(
+        copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, NULL, SIMT_RETURN_ADDRESS()),
+        kind);
 }
 
 static cudaError_t set_rows(const char *name, void *to, size_t pitch, int value, size_t width, size_t height,
-                            cudaStream_t stream, uintptr_t caller)
+                            cudaStream_t stream, uintptr_t call_site)
 {
-    cudaError_t error = check_pitch(name, width, pitch, caller);
+    cudaError_t error = check_pitch(name, width, pitch, call_site);
 
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
-        error = set_async(name, (char *)to + row * pitch, value, width, stream, caller);
+        error = set_async(name, (char *)to + row * pitch, value, width, stream, call_site);
     return error;
 }
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    return set_rows("cudaMemset2DAsync", to, pitch, value, width, height, stream, SIMT_CALLER());
+    return set_rows("cudaMemset2DAsync", to, pitch, value, width, height, stream, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return set_rows("cudaMemset2D", to, pitch, value, width, height, NULL, SIMT_CALLER());
+    return set_rows("cudaMemset2D", to, pitch, value, width, height, NULL, SIMT_RETURN_ADDRESS());
 }
 
 /** Returns the address of the row that is `plane` planes after the row at `position`. */
@@ -470,53 +476,53 @@ static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *p
 }
 
 static cudaError_t copy_planes(const char *name, const struct cudaMemcpy3DParms *p, cudaStream_t stream,
-                               uintptr_t caller)
+                               uintptr_t call_site)
 {
     cudaError_t error = cudaSuccess;
 
     if (!p)
-        return simt_fail(name, cudaErrorInvalidValue, caller);
+        return simt_fail(name, cudaErrorInvalidValue, call_site);
     if (p->srcArray || p->dstArray)
-        return simt_fault_call(caller, name, cudaErrorNotSupported,
+        return simt_fault_call(call_site, name, cudaErrorNotSupported,
                                "the simulator has no arrays: copy between pointers");
     for (size_t plane = 0; plane < p->extent.depth && error == cudaSuccess; plane++)
         error = copy_rows(name, row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
                           row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width, p->extent.height,
-                          p->kind, stream, caller);
+                          p->kind, stream, call_site);
     return error;
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream)
 {
-    return copy_planes("cudaMemcpy3DAsync", parameters, stream, SIMT_CALLER());
+    return copy_planes("cudaMemcpy3DAsync", parameters, stream, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters)
 {
-    const cudaError_t error = copy_planes("cudaMemcpy3D", parameters, NULL, SIMT_CALLER());
+    const cudaError_t error = copy_planes("cudaMemcpy3D", parameters, NULL, SIMT_RETURN_ADDRESS());
 
     return parameters ? end_copy(error, parameters->kind) : error;
 }
 
 static cudaError_t set_planes(const char *name, struct cudaPitchedPtr to, int value, struct cudaExtent extent,
-                              cudaStream_t stream, uintptr_t caller)
+                              cudaStream_t stream, uintptr_t call_site)
 {
     cudaError_t error = cudaSuccess;
 
     for (size_t plane = 0; plane < extent.depth && error == cudaSuccess; plane++)
         error = set_rows(name, row_at(&to, &(struct cudaPos){0}, plane), to.pitch, value, extent.width, extent.height,
-                         stream, caller);
+                         stream, call_site);
     return error;
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream)
 {
-    return set_planes("cudaMemset3DAsync", to, value, extent, stream, SIMT_CALLER());
+    return set_planes("cudaMemset3DAsync", to, value, extent, stream, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
 {
-    return set_planes("cudaMemset3D", to, value, extent, NULL, SIMT_CALLER());
+    return set_planes("cudaMemset3D", to, value, extent, NULL, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)

@@ -41,17 +41,19 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
     if (value < 0 || value > SHARED_BYTES_LIMIT)
-        return simt_fault_call(SIMT_CALLER(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
-                               "%d bytes of dynamic shared memory" SIMT_TRY "at most %d", value, SHARED_BYTES_LIMIT);
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
+                               "%d bytes of dynamic shared memory" SIMT_ADVICE_PREFIX "at most %d", value,
+                               SHARED_BYTES_LIMIT);
     if (!simt_program_find() || !simt_grid_prepare())
         return simt_fault_no_address_space();
-    const size_t fixed = simt_kernel_properties(kernel).static_shared;
+    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
 
     if (fixed + (size_t)value > SHARED_BYTES_LIMIT)
-        return simt_fault_call(SIMT_CALLER(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
-                               "%d bytes of dynamic shared memory beside %zu bytes of __shared__ variables" SIMT_TRY
-                               "at most %d bytes together",
-                               value, fixed, SHARED_BYTES_LIMIT);
+        return simt_fault_call(
+            SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
+            "%d bytes of dynamic shared memory beside %zu bytes of __shared__ variables" SIMT_ADVICE_PREFIX
+            "at most %d bytes together",
+            value, fixed, SHARED_BYTES_LIMIT);
     struct attributes *found = find_attributes(kernel);
 
     if (!found) {
@@ -70,7 +72,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
 /** Returns the largest number of threads with which a kernel may be launched. */
 static int max_threads(const void *kernel)
 {
-    const uint64_t bounds = simt_kernel_properties(kernel).threads;
+    const uint64_t bounds = simt_kernel_properties(kernel).max_threads;
 
     return bounds < BLOCK_THREADS ? (int)bounds : BLOCK_THREADS;
 }
@@ -85,7 +87,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
         return simt_fault_no_address_space();
     const struct kernel_properties properties = simt_kernel_properties(kernel);
 
-    *result = (struct cudaFuncAttributes){.sharedSizeBytes = properties.static_shared,
+    *result = (struct cudaFuncAttributes){.sharedSizeBytes = properties.static_shared_bytes,
                                           .maxThreadsPerBlock = max_threads(kernel),
                                           .ptxVersion = 90,
                                           .binaryVersion = 90,
@@ -109,7 +111,7 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {
-    const size_t fixed = simt_kernel_properties(kernel).static_shared;
+    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
 
     if (block_size > max_threads(kernel) || dynamic_shared > simt_shared_limit(kernel) ||
         fixed + dynamic_shared > SHARED_BYTES_LIMIT)
@@ -142,7 +144,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
         return simt_fault_no_address_space();
     const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
-    const size_t fixed = simt_kernel_properties(kernel).static_shared;
+    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
 
     *bytes = most > fixed ? most - fixed : 0;
     return cudaSuccess;

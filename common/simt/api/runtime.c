@@ -23,8 +23,8 @@ cudaError_t cudaSetDevice(int device)
 {
     if (device == 0)
         return cudaSuccess;
-    return simt_fault_call(SIMT_CALLER(), "cudaSetDevice", cudaErrorInvalidDevice,
-                           "device %d" SIMT_TRY "device 0, the only one that the simulator has", device);
+    return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaSetDevice", cudaErrorInvalidDevice,
+                           "device %d" SIMT_ADVICE_PREFIX "device 0, the only one that the simulator has", device);
 }
 
 cudaError_t cudaGetDevice(int *device)
@@ -57,7 +57,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .totalConstMem = 65536,
         .major = 9,
         .minor = 0,
-        .multiProcessorCount = PROCESSORS,
+        .multiProcessorCount = NUM_PROCESSORS,
         .regsPerMultiprocessor = PROCESSOR_REGISTERS,
         .maxBlocksPerMultiProcessor = PROCESSOR_BLOCKS,
         .cooperativeLaunch = 1,
@@ -182,8 +182,8 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return SIMT_FAIL(cudaErrorUnsupportedLimit);
     if (limit == cudaLimitMallocHeapSize && simt_heap_is_used)
-        return simt_fault_call(SIMT_CALLER(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
-                               "a kernel has already called malloc() or new" SIMT_TRY
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
+                               "a kernel has already called malloc() or new" SIMT_ADVICE_PREFIX
                                "the call before the first launch");
     limits[limit] = value;
     simt_heap_limit = limits[cudaLimitMallocHeapSize];
@@ -237,33 +237,33 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
 struct host_function {
     cudaHostFn_t function;
     void *data;
-    uintptr_t caller; /**< where the host called cudaLaunchHostFunc */
+    uintptr_t call_site; /**< where the host called cudaLaunchHostFunc */
 };
 
 static cudaError_t call_host(const void *operand, cudaStream_t stream)
 {
     const struct host_function *host = operand;
-    cudaError_t error = simt_host_function_begins(stream, "cudaLaunchHostFunc", host->caller);
+    cudaError_t error = simt_host_function_begins(stream, "cudaLaunchHostFunc", host->call_site);
 
     if (error != cudaSuccess)
         return error;
     simt_work_no_overlap(stream);
     simt_in_host_function = true;
-    if (simt_sticky_error() == cudaSuccess)
+    if (simt_peek_sticky_error() == cudaSuccess)
         host->function(host->data);
     simt_in_host_function = false;
     error = simt_host_function_ends();
-    return error == cudaSuccess ? simt_sticky_error() : error;
+    return error == cudaSuccess ? simt_peek_sticky_error() : error;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    const struct host_function host = {function, data, SIMT_CALLER()};
+    const struct host_function host = {function, data, SIMT_RETURN_ADDRESS()};
 
     if (!function)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    if (simt_captures(stream))
-        return simt_capture(stream, call_host, &host, sizeof host, NULL, 0);
+    if (simt_stream_is_capturing(stream))
+        return simt_capture_work(stream, call_host, &host, sizeof host, NULL, 0);
     return call_host(&host, stream);
 }
 
@@ -271,18 +271,18 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     if (!callback || flags != 0)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    if (simt_captures(stream))
+    if (simt_stream_is_capturing(stream))
         return SIMT_FAIL(cudaErrorStreamCaptureUnsupported);
-    cudaError_t error = simt_host_function_begins(stream, "cudaStreamAddCallback", SIMT_CALLER());
+    cudaError_t error = simt_host_function_begins(stream, "cudaStreamAddCallback", SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     simt_work_no_overlap(stream);
     simt_in_host_function = true;
-    callback(stream, simt_sticky_error(), data);
+    callback(stream, simt_peek_sticky_error(), data);
     simt_in_host_function = false;
     error = simt_host_function_ends();
-    return error == cudaSuccess ? simt_sticky_error() : error;
+    return error == cudaSuccess ? simt_peek_sticky_error() : error;
 }
 
 const char *simt_limitations(void)

@@ -13,24 +13,24 @@
 #include <stdlib.h>
 
 /** Rejects a wait while a stream is being captured. */
-static cudaError_t reject_wait(const char *name, uintptr_t caller)
+static cudaError_t reject_wait(const char *name, uintptr_t call_site)
 {
-    return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
-                           "a stream is being captured, and nothing is executed" SIMT_TRY
+    return simt_fault_call(call_site, name, cudaErrorStreamCaptureUnsupported,
+                           "a stream is being captured, and nothing is executed" SIMT_ADVICE_PREFIX
                            "cudaStreamEndCapture() and cudaGraphLaunch() first");
 }
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    const cudaError_t error = simt_permit("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_CALLER());
+    const cudaError_t error = simt_check_permitted("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    if (simt_is_capturing())
-        return reject_wait("cudaDeviceSynchronize", SIMT_CALLER());
-    simt_check_locals(SIMT_CALLERS_STACK());
+    if (simt_capture_in_progress())
+        return reject_wait("cudaDeviceSynchronize", SIMT_RETURN_ADDRESS());
+    simt_check_returned_locals(SIMT_CALLERS_STACK());
     simt_host_waits_for_all();
-    return simt_sticky_error();
+    return simt_peek_sticky_error();
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
@@ -40,19 +40,19 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
         return SIMT_FAIL(cudaErrorInvalidValue);
     const size_t number = simt_idle_stream();
 
-    if (number == NUMBERS)
+    if (number == MAX_HANDLES)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     simt_prepare_several_streams();
-    struct stream *slot = &simt_streams[number];
+    struct stream_state *slot = &simt_streams[number];
 
-    free(slot->clock.position);
-    free(slot->launches.launch);
-    *slot = (struct stream){.generation = slot->generation + 1,
-                            .alive = true,
-                            .blocking = flags != cudaStreamNonBlocking,
-                            .last = slot->last,
-                            .published = simt_latest_work};
-    *stream = (cudaStream_t)simt_handle_of(number, slot->generation, HANDLE_STREAM);
+    free(slot->clock.positions);
+    free(slot->launches.launches);
+    *slot = (struct stream_state){.generation = slot->generation + 1,
+                                  .is_alive = true,
+                                  .is_blocking = flags != cudaStreamNonBlocking,
+                                  .last_position = slot->last_position,
+                                  .published_position = simt_latest_work};
+    *stream = (cudaStream_t)simt_make_handle(number, slot->generation, HANDLE_STREAM);
     return cudaSuccess;
 }
 
@@ -66,9 +66,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
 
-    if (number == NUMBERS || number < FIRST_OWN)
-        return simt_reject_handle("cudaStreamDestroy", "stream", SIMT_CALLER());
-    simt_streams[number].alive = false;
+    if (number == MAX_HANDLES || number < FIRST_CREATED_STREAM)
+        return simt_reject_handle("cudaStreamDestroy", "stream", SIMT_RETURN_ADDRESS());
+    simt_streams[number].is_alive = false;
     return cudaSuccess;
 }
 
@@ -76,35 +76,35 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
  * Rejects a call that waits for or queries a stream whose work is being captured and therefore not executed, or the
  * legacy default stream while a stream that synchronises with it is being captured.
  */
-static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
+static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t call_site)
 {
-    const cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
+    const cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
-    return error == cudaSuccess && simt_captures(stream) ? reject_wait(name, caller) : error;
+    return error == cudaSuccess && simt_stream_is_capturing(stream) ? reject_wait(name, call_site) : error;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    if (simt_stream_number(stream) == NUMBERS)
-        return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
-    const cudaError_t error = captured("cudaStreamSynchronize", stream, SIMT_CALLER());
+    if (simt_stream_number(stream) == MAX_HANDLES)
+        return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_RETURN_ADDRESS());
+    const cudaError_t error = captured("cudaStreamSynchronize", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    simt_check_locals(SIMT_CALLERS_STACK());
-    simt_host_waits(stream);
-    return simt_sticky_error();
+    simt_check_returned_locals(SIMT_CALLERS_STACK());
+    simt_host_waits_for_stream(stream);
+    return simt_peek_sticky_error();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
 
-    if (number == NUMBERS)
-        return simt_reject_handle("cudaStreamQuery", "stream", SIMT_CALLER());
-    const cudaError_t error = captured("cudaStreamQuery", stream, SIMT_CALLER());
+    if (number == MAX_HANDLES)
+        return simt_reject_handle("cudaStreamQuery", "stream", SIMT_RETURN_ADDRESS());
+    const cudaError_t error = captured("cudaStreamQuery", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    return simt_work_query(simt_stream_publish(number), &simt_streams[number].queried);
+    return simt_work_query(simt_stream_publish(number), &simt_streams[number].was_queried);
 }

@@ -3,17 +3,17 @@
 
 #include "device_calls.h"
 
-static struct position position_of_scope(const struct simt_scope *scope)
+static struct source_position position_of_scope(const struct simt_scope *scope)
 {
-    return (struct position){scope->call, scope->key};
+    return (struct source_position){scope->call, scope->key};
 }
 
 /** Returns the position of a lane's next event. */
-static struct position position_of_lane(const struct lane *lane)
+static struct source_position position_of_lane(const struct lane *lane)
 {
     const struct simt_scope *scope = lane->scope;
 
-    return (struct position){scope && scope->is_loop ? scope->call : scope, lane->key};
+    return (struct source_position){scope && scope->is_loop ? scope->call : scope, lane->key};
 }
 
 void simt_scope_begins(struct simt_scope *scope, int is_loop)
@@ -24,7 +24,7 @@ void simt_scope_begins(struct simt_scope *scope, int is_loop)
         return;
     if (!is_loop)
         lane->key = next_step(lane->key);
-    const struct position here = position_of_lane(lane);
+    const struct source_position here = position_of_lane(lane);
 
     scope->outer = lane->scope;
     scope->call = here.call;
@@ -43,7 +43,7 @@ static int compare_keys(uint64_t a, uint64_t b)
  * Compares two positions by the chains of calls that led to them, outermost call first, and then by their keys. Returns
  * a negative number if `a` comes first.
  */
-static int compare(struct position a, struct position b)
+static int compare(struct source_position a, struct source_position b)
 {
     const unsigned calls_a = a.call ? a.call->calls : 0, calls_b = b.call ? b.call->calls : 0;
     int order;
@@ -59,7 +59,7 @@ static int compare(struct position a, struct position b)
 }
 
 /** Returns the position of a waiting lane; for a lane at the end of an iteration, the position of the loop. */
-static struct position position_at(const struct warp *warp, unsigned lane)
+static struct source_position position_at(const struct warp *warp, unsigned lane)
 {
     const struct lane *waiting = &simt_running.warp_lane[lane];
 
@@ -67,12 +67,12 @@ static struct position position_at(const struct warp *warp, unsigned lane)
 }
 
 /** Returns the lanes in `left` that wait at the earliest position in the source, and stores that position in *first. */
-static lane_mask first_of(const struct warp *warp, lane_mask left, struct position *first)
+static lane_mask first_of(const struct warp *warp, lane_mask left, struct source_position *first)
 {
     lane_mask group = 0;
 
     FOR_EACH_LANE (i, left) {
-        const struct position position = position_at(warp, (unsigned)i);
+        const struct source_position position = position_at(warp, (unsigned)i);
         const int order = group ? compare(position, *first) : -1;
 
         if (order > 0)
@@ -84,7 +84,7 @@ static lane_mask first_of(const struct warp *warp, lane_mask left, struct positi
 }
 
 /** Returns the lanes that are executing an iteration of the loop at `loop`, or wait at the end of one. */
-static lane_mask lanes_inside(const struct warp *warp, struct position loop)
+static lane_mask lanes_inside(const struct warp *warp, struct source_position loop)
 {
     lane_mask inside = 0;
 
@@ -98,13 +98,13 @@ static lane_mask lanes_inside(const struct warp *warp, struct position loop)
     return inside;
 }
 
-lane_mask simt_active_first(const struct warp *warp)
+lane_mask simt_earliest_waiting_lanes(const struct warp *warp)
 {
     lane_mask left = warp->waiting;
     lane_mask group = 0;
 
     while (left) {
-        struct position first;
+        struct source_position first;
 
         group = first_of(warp, left, &first);
         left = (group & warp->at_iteration_end) ? lanes_inside(warp, first) & warp->waiting & ~group : 0;
@@ -112,15 +112,15 @@ lane_mask simt_active_first(const struct warp *warp)
     return group;
 }
 
-void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES])
+void simt_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES])
 {
     lane_mask left = warp->waiting;
     lane_mask unlimited = warp->lanes;
 
     for (unsigned i = 0; i < WARP_LANES; i++)
-        limits[i] = (struct position){NULL, UINT64_MAX};
+        limits[i] = (struct source_position){NULL, UINT64_MAX};
     while (left && unlimited) {
-        struct position first;
+        struct source_position first;
         const lane_mask group = first_of(warp, left, &first);
         const lane_mask inside = (group & warp->at_iteration_end) ? lanes_inside(warp, first) : 0;
 
@@ -131,7 +131,7 @@ void simt_active_limits(const struct warp *warp, struct position limits[WARP_LAN
     }
 }
 
-uint64_t simt_active_limit(struct position limit, uint64_t key)
+uint64_t simt_replay_limit_key(struct source_position limit, uint64_t key)
 {
     while (limit.call && (limit.key & EVENT_DEPTH_MASK) < (key & EVENT_DEPTH_MASK))
         limit = position_of_scope(limit.call);

@@ -16,7 +16,7 @@
  * A position in the source, in the function that `call` has entered (NULL for the kernel). The key has the form of an
  * event's key.
  */
-struct position {
+struct source_position {
     const struct simt_scope *call;
     uint64_t key;
 };
@@ -25,15 +25,15 @@ struct position {
  * Returns the lanes that wait, at a collective or at the end of an iteration, at the earliest position in the source.
  * Returns 0 if no lane waits.
  */
-lane_mask simt_active_first(const struct warp *warp);
+lane_mask simt_earliest_waiting_lanes(const struct warp *warp);
 
 /** Stores for each lane the position at which the replay must stop issuing the lane's events for now. */
-void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
+void simt_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES]);
 
 /**
  * Returns a limit as a key that can be compared with `key`. If `key` has a smaller call depth, the result is the
  * position of the call at that depth that led to the limit.
  */
-uint64_t simt_active_limit(struct position limit, uint64_t key);
+uint64_t simt_replay_limit_key(struct source_position limit, uint64_t key);
 
 #endif

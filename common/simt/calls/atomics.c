@@ -138,9 +138,9 @@ void simt_sleep(unsigned nanoseconds)
 {
     enum { POLLS_OF_A_TURN = 16 }; /* number of polls added if a sleep ends a turn */
 
-    simt_progress.polls += simt_progress.polls > 0 ? POLLS_OF_A_TURN : 0;
+    simt_progress.polls_without_progress += simt_progress.polls_without_progress > 0 ? POLLS_OF_A_TURN : 0;
     cycles += nanoseconds;
-    simt_running.sleeps = true;
+    simt_running.has_slept = true;
     simt_lane_suspend();
 }
 
@@ -161,18 +161,20 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
     {                                                                                                             \
         uint##bits##_t *word = address;                                                                           \
                                                                                                                   \
-        if (simt_running.lane && simt_turn_ends())                                                                \
+        if (simt_running.lane && simt_turns_end_before_atomic())                                                  \
             simt_sleep(0);                                                                                        \
         if (op == SIMT_ATOMIC_COMPARE)                                                                            \
-            simt_exempt_load(address, sizeof *word);                                                              \
+            simt_exempt_last_load(address, sizeof *word);                                                         \
         if (simt_running.lane)                                                                                    \
-            simt_poll(address);                                                                                   \
+            simt_record_poll(address);                                                                            \
         simt_access_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,                      \
-                           op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());                                            \
+                           op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                                    \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \
-        simt_progress.polls = *word == old ? simt_progress.polls + POLLS_OF_AN_ATOMIC : 0;                        \
+        simt_progress.polls_without_progress = *word == old                                                       \
+                                                   ? simt_progress.polls_without_progress + POLLS_OF_AN_ATOMIC    \
+                                                   : 0;                                                           \
         complete_atomic(address, sizeof *word, op, old != compare);                                               \
         return old;                                                                                               \
     }
@@ -191,7 +193,7 @@ long long simt_clock(void)
     return cycles += CYCLES_OF_A_CALL;
 }
 
-long long simt_clock_or(long long of_host)
+long long simt_clock_or_host(long long host_clock)
 {
-    return simt_running.lane ? simt_clock() : of_host;
+    return simt_running.lane ? simt_clock() : host_clock;
 }

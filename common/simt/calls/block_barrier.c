@@ -17,12 +17,12 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 
     if (SIMT_UNLIKELY(simt_races_deferred))
         simt_race_report();
-    lane->site = site;
-    lane->call = call;
+    lane->wait_site = site;
+    lane->wait_call = call;
     warp->ready &= ~self;
     warp->at_barrier |= self;
     simt_running.block->barrier_predicate += predicate != 0;
-    simt_order.loaded = 0;
+    simt_order.last_load = 0;
     simt_progress.arrivals++;
     simt_lane_suspend();
     return simt_running.block->barrier_count;
@@ -30,41 +30,42 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 
 void simt_syncthreads(unsigned call)
 {
-    barrier_wait(0, call, SIMT_CALLER());
+    barrier_wait(0, call, SIMT_RETURN_ADDRESS());
 }
 
-void simt_barrier_sync(unsigned number, unsigned call)
+void simt_barrier_sync(unsigned barrier_number, unsigned call)
 {
-    enum { NUMBERS = 16 };
+    enum { MAX_HANDLES = 16 };
 
-    if (number >= NUMBERS)
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "no such barrier",
-                        "waits at barrier %u, but a block has only the barriers 0 to %d", number, NUMBERS - 1);
-    barrier_wait(0, number == 0 ? call : NAMED_BARRIER + number, SIMT_CALLER());
+    if (barrier_number >= MAX_HANDLES)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "no such barrier",
+                        "waits at barrier %u, but a block has only the barriers 0 to %d", barrier_number,
+                        MAX_HANDLES - 1);
+    barrier_wait(0, barrier_number == 0 ? call : NAMED_BARRIER + barrier_number, SIMT_RETURN_ADDRESS());
 }
 
 int simt_syncthreads_count(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_CALLER());
+    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS());
 }
 
 int simt_syncthreads_and(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_CALLER()) == (int)simt_running.block->threads;
+    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->threads;
 }
 
 int simt_syncthreads_or(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_CALLER()) != 0;
+    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) != 0;
 }
 
 void simt_grid_sync(void)
 {
     if (!simt_current_launch.cooperative)
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
-    simt_running.block->at_grid_barrier++;
-    barrier_wait(0, GRID_BARRIER, SIMT_CALLER());
+    simt_running.block->num_at_grid_barrier++;
+    barrier_wait(0, GRID_BARRIER, SIMT_RETURN_ADDRESS());
 }
 
 int simt_grid_is_cooperative(void)
@@ -75,23 +76,23 @@ int simt_grid_is_cooperative(void)
 void simt_grid_wait(void)
 {
     if (simt_running.lane)
-        simt_order_wait();
+        simt_order_wait_for_launches();
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME])
+void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
 {
-    if (lane->call & NAMED_BARRIER)
-        snprintf(name, BARRIER_NAME, "__barrier_sync(%u)", lane->call & ~NAMED_BARRIER);
+    if (lane->wait_call & NAMED_BARRIER)
+        snprintf(name, BARRIER_NAME_SIZE, "__barrier_sync(%u)", lane->wait_call & ~NAMED_BARRIER);
     else
-        snprintf(name, BARRIER_NAME, "%s", lane->call == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
+        snprintf(name, BARRIER_NAME_SIZE, "%s", lane->wait_call == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
 }
 
 /** Reports a fault if threads wait at different barriers, unless both calls are copies of one call in the source. */
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
-    char name[BARRIER_NAME], first_name[BARRIER_NAME];
+    char name[BARRIER_NAME_SIZE], first_name[BARRIER_NAME_SIZE];
 
     simt_barrier_name(first, first_name);
     for (unsigned i = 1; i < block->threads && !simt_faulted; i++) {
@@ -111,28 +112,28 @@ void simt_barrier_complete(struct block *block)
     const struct lane *first = &block->lane[0];
 
     for (unsigned i = 1; i < block->threads; i++) {
-        if (!lanes_at_one_call(&block->lane[i], first)) {
+        if (!lanes_reached_same_call(&block->lane[i], first)) {
             check_barrier_sites(block, first);
             break;
         }
     }
-    if (simt_faulted || simt_fault_confirm() || block->at_grid_barrier)
+    if (simt_faulted || simt_fault_confirm() || block->num_at_grid_barrier)
         return;
     simt_order_barrier();
     simt_barrier_open(block);
 }
 
-void simt_dismiss_after_barrier(const struct block *block, uintptr_t site)
+void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site)
 {
-    if (!(block->opened_barriers & site_bit(site)))
-        simt_fault_dismiss_after(site);
+    if (!(block->opened_barriers_hash & site_bit(site)))
+        simt_fault_dismiss_if_after(site);
 }
 
 void simt_barrier_open(struct block *block)
 {
-    OBSERVE(barrier_opens, block);
-    block->opened_barriers |= site_bit(block->lane[0].site);
-    block->at_grid_barrier = 0;
+    NOTIFY_OBSERVERS(barrier_opens, block);
+    block->opened_barriers_hash |= site_bit(block->lane[0].wait_site);
+    block->num_at_grid_barrier = 0;
     block->barrier_count = block->barrier_predicate;
     block->barrier_predicate = 0;
     for (unsigned i = 0; i < block->warps; i++) {

@@ -30,7 +30,7 @@ static uint32_t take_copy(void)
     const uint32_t free_one = free_copy;
 
     if (free_one) {
-        free_copy = copies[free_one].next;
+        free_copy = copies[free_one].next_copy;
         return free_one;
     }
     if (!simt_array_reserve(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
@@ -38,16 +38,16 @@ static uint32_t take_copy(void)
     return ++copy_count;
 }
 
-struct bulk_copy *simt_bulk_copy_at(uint32_t number)
+struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number)
 {
-    return &copies[number];
+    return &copies[copy_number];
 }
 
 static uint32_t drop(uint32_t number)
 {
-    const uint32_t next = copies[number].next;
+    const uint32_t next = copies[number].next_copy;
 
-    copies[number].next = free_copy;
+    copies[number].next_copy = free_copy;
     free_copy = number;
     return next;
 }
@@ -81,7 +81,7 @@ static struct chunk chunk_of(const struct bulk_copy *copy, uint32_t number)
     const uint32_t in_row = map->tile_columns * 2 / CHUNK;
     const int64_t row = (int64_t)copy->row + number / in_row;
     const int64_t column = (int64_t)copy->column + number % in_row * (CHUNK / 2);
-    const uintptr_t to = swizzled((uintptr_t)copy->to + (uintptr_t)number * CHUNK, map->swizzle);
+    const uintptr_t to = swizzled((uintptr_t)copy->destination + (uintptr_t)number * CHUNK, map->swizzle);
     const bool inside = row >= 0 && column >= 0 && (uint64_t)row < map->rows && (uint64_t)column < map->columns;
 
     return (struct chunk){(unsigned char *)to, inside ? (const unsigned char *)map->matrix +
@@ -112,7 +112,7 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
                                  .in_structure = true,
-                                 .what = ACCESS_LOAD,
+                                 .type = ACCESS_LOAD,
                                  .space = SPACE_GLOBAL};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
@@ -126,7 +126,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 {
     struct shadow_cell *cell = shared_cell(copy, chunk);
     struct word_access access = {
-        .pc = copy->pc, .site = cell_site(copy->pc), .bytes = 0xf, .what = ACCESS_STORE, .space = SPACE_SHARED};
+        .pc = copy->pc, .site = cell_site(copy->pc), .bytes = 0xf, .type = ACCESS_STORE, .space = SPACE_SHARED};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
@@ -148,7 +148,7 @@ static void check_source(const struct bulk_copy *copy)
     if (global < simt_memory.arena_bytes && bytes <= simt_memory.arena_bytes - global)
         return;
     if (data < simt_program.data_high - simt_program.data_low) {
-        if (!simt_variable_has(from, bytes))
+        if (!simt_variable_contains(from, bytes))
             simt_fault_no_variable(from, (unsigned)bytes, false, copy->pc);
         return;
     }
@@ -157,11 +157,11 @@ static void check_source(const struct bulk_copy *copy)
     if (global < simt_memory.arena_bytes && simt_arena_describe(from, where, sizeof where))
         simt_fault_here(cudaErrorIllegalAddress, copy->pc, "out-of-bounds global access",
                         "copies from a matrix of %" PRIu64 " rows of %" PRIu64 " elements, %" PRIuPTR
-                        " bytes in all, which is longer than its memory: it begins %s" SIMT_TRY
+                        " bytes in all, which is longer than its memory: it begins %s" SIMT_ADVICE_PREFIX
                         "the number of rows that were allocated",
                         map->rows, map->columns, bytes, where);
     simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
-                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory" SIMT_TRY
+                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory" SIMT_ADVICE_PREFIX
                     "a matrix in memory from cudaMalloc()",
                     bytes);
 }
@@ -169,14 +169,14 @@ static void check_source(const struct bulk_copy *copy)
 /** Ends the launch unless the destination is in the shared memory of this launch. */
 static void check_destination(const struct bulk_copy *copy)
 {
-    const uintptr_t shared = (uintptr_t)copy->to - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)copy->destination - simt_memory.shared;
     const uint32_t bytes = bulk_copy_bytes(copy);
 
     if (shared >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
                         "copies %u bytes to memory that is not shared", bytes);
     if (shared + bytes > simt_memory.shared_bytes ||
-        (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
+        (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume))
         simt_fault_shared_bounds(bytes, true, copy->pc);
 }
 
@@ -194,9 +194,9 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
     return number;
 }
 
-void simt_bulk_copy_begin(uint32_t number)
+void simt_bulk_copy_begin(uint32_t copy_number)
 {
-    struct bulk_copy *const copy = &copies[number];
+    struct bulk_copy *const copy = &copies[copy_number];
 
     copy->epoch = ++simt_order.epoch;
     if (!simt_proxy_record_epoch())
@@ -212,9 +212,9 @@ void simt_bulk_copy_begin(uint32_t number)
     simt_order.epoch++;
 }
 
-uint64_t simt_bulk_copy_source(uint32_t number)
+uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena;
@@ -244,9 +244,9 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     }
 }
 
-uint32_t simt_bulk_copy_finish(uint32_t number)
+uint32_t simt_bulk_copy_complete(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
@@ -260,12 +260,12 @@ uint32_t simt_bulk_copy_finish(uint32_t number)
             memset(chunk.to, 0, CHUNK);
         }
     }
-    return drop(number);
+    return drop(copy_number);
 }
 
-uint32_t simt_bulk_copy_drop(uint32_t number)
+uint32_t simt_bulk_copy_discard(uint32_t copy_number)
 {
-    const struct bulk_copy *const copy = &copies[number];
+    const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
@@ -273,5 +273,5 @@ uint32_t simt_bulk_copy_drop(uint32_t number)
         for (unsigned word = 0; word < CHUNK_WORDS; word++)
             shadow_end_copy(shared_cell(copy, &chunk) + word);
     }
-    return drop(number);
+    return drop(copy_number);
 }

@@ -14,14 +14,14 @@
  * row.
  */
 struct bulk_copy {
-    unsigned char *to;
+    unsigned char *destination;
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t thread;            /**< index of the issuing thread in the block */
+    uint32_t issuing_thread;    /**< index of the issuing thread in the block */
     uint32_t epoch;             /**< epoch that covers only this copy's writes */
     uint32_t phase;             /**< phase of the copy's mbarrier */
-    uint32_t next;              /**< next copy of the same mbarrier; 0 if none */
+    uint32_t next_copy;         /**< next copy of the same mbarrier; 0 if none */
     struct shadow_cell *shadow; /**< shadow of the block's shared memory */
 };
 
@@ -31,13 +31,13 @@ struct bulk_copy {
  */
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 /** Checks the accesses of a copy and marks the words that it will write. */
-void simt_bulk_copy_begin(uint32_t number);
-struct bulk_copy *simt_bulk_copy_at(uint32_t number);
+void simt_bulk_copy_begin(uint32_t copy_number);
+struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
 /**
  * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_OUTSIDE if
  * the copy writes only zeros.
  */
-uint64_t simt_bulk_copy_source(uint32_t number);
+uint64_t simt_bulk_copy_source_offset(uint32_t copy_number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
     return copy->map.tile_rows * copy->map.tile_columns * 2;
@@ -46,11 +46,11 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
  * Completes a copy that a thread has waited for: writes its bytes and frees its number. Returns the number of the next
  * copy that counts towards the same barrier.
  */
-uint32_t simt_bulk_copy_finish(uint32_t number);
+uint32_t simt_bulk_copy_complete(uint32_t copy_number);
 /**
  * Discards a copy whose bytes have not arrived. Returns the number of the next copy that counts towards the same
  * barrier.
  */
-uint32_t simt_bulk_copy_drop(uint32_t number);
+uint32_t simt_bulk_copy_discard(uint32_t copy_number);
 
 #endif

@@ -125,9 +125,9 @@ static inline bool of_active(lane_mask mask)
 /** Returns the name of the collective at which a lane waits. */
 const char *simt_collective_name(const struct warp *warp, unsigned lane)
 {
-    const enum collective kind = collective_of(warp->call[lane]);
+    const enum collective kind = collective_of(warp->collective_call[lane]);
 
-    return of_active(warp->mask[lane]) ? active_names[kind] : names[kind];
+    return of_active(warp->collective_mask[lane]) ? active_names[kind] : names[kind];
 }
 
 /** Arrives at a collective, waits until it is complete, and returns the lane's result. */
@@ -146,78 +146,79 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
                         SHOW_LANES(mask), i);
-    warp->mask[i] = mask;
-    warp->call[i] = call;
-    warp->value[i] = value;
-    warp->argument[i] = argument;
+    warp->collective_mask[i] = mask;
+    warp->collective_call[i] = call;
+    warp->collective_value[i] = value;
+    warp->collective_argument[i] = argument;
     warp->ready &= ~self;
     warp->waiting |= self;
-    lane->site = site;
-    lane->call = 0;
-    simt_order.loaded = 0;
+    lane->wait_site = site;
+    lane->wait_call = 0;
+    simt_order.last_load = 0;
     simt_progress.arrivals++;
     simt_lane_suspend();
-    return warp->value[i];
+    return warp->collective_value[i];
 }
 
 uint64_t simt_shuffle(lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes)
 {
     if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "bad shuffle width",
                         "shuffles with width %d, not a power of two up to %d", width, WARP_LANES);
     return arrive_and_wait(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT,
-                           value, argument, SIMT_CALLER());
+                           value, argument, SIMT_RETURN_ADDRESS());
 }
 
 lane_mask simt_ballot(lane_mask mask, int predicate)
 {
-    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 int simt_any(lane_mask mask, int predicate)
 {
-    return (int)arrive_and_wait(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
+    return (int)arrive_and_wait(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 int simt_all(lane_mask mask, int predicate)
 {
-    return (int)arrive_and_wait(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
+    return (int)arrive_and_wait(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 lane_mask simt_match_any(lane_mask mask, uint64_t value)
 {
-    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_RETURN_ADDRESS());
 }
 
 lane_mask simt_match_all(lane_mask mask, uint64_t value)
 {
-    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_RETURN_ADDRESS());
 }
 
 uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
 {
-    return (uint32_t)arrive_and_wait(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
+    return (uint32_t)arrive_and_wait(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0,
+                                     SIMT_RETURN_ADDRESS());
 }
 
 void simt_check_tiles(unsigned threads, unsigned size)
 {
     if (size == 0 || threads % size != 0)
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "incomplete tile",
-                        "divides the %u threads of its group into tiles of %u" SIMT_TRY
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "incomplete tile",
+                        "divides the %u threads of its group into tiles of %u" SIMT_ADVICE_PREFIX
                         "a group whose size is a multiple of the tile's",
                         threads, size);
 }
 
 void simt_syncwarp(lane_mask mask)
 {
-    arrive_and_wait(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
+    arrive_and_wait(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 lane_mask simt_activemask(void)
 {
     const lane_mask self = simt_running.lane ? lane_bit(simt_running.lane->thread % WARP_LANES) : 0;
 
-    return self ? (lane_mask)arrive_and_wait(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+    return self ? (lane_mask)arrive_and_wait(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_RETURN_ADDRESS()) : 0;
 }
 
 unsigned simt_lane_number(void)
@@ -233,19 +234,19 @@ void simt_scope_ends(struct simt_scope *scope)
         return;
     if (scope->is_loop) {
         simt_running.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
-        arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
+        arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
     }
     lane->scope = scope->outer;
 }
 
-void simt_lanes_join(unsigned number)
+void simt_lanes_join(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
-    arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_CALLER());
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -262,79 +263,80 @@ struct simt_fragment_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t
                                               uint32_t b1, float d0, float d1, float d2, float d3)
 {
     return mma(COLLECTIVE_MMA_BFLOAT16, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
-               SIMT_CALLER());
+               SIMT_RETURN_ADDRESS());
 }
 
 struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
                                           float d0, float d1, float d2, float d3)
 {
     return mma(COLLECTIVE_MMA_HALF, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
-               SIMT_CALLER());
+               SIMT_RETURN_ADDRESS());
 }
 
-struct simt_fragment_words simt_ldmatrix(const void *row, unsigned count, int transposed)
+struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices, int transposed)
 {
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
     struct matrix_rows rows = {.row = {0}};
 
-    if (simt_running.lane->thread % WARP_LANES < 8 * count) {
-        simt_access_row(row, SIMT_CALLER());
+    if (simt_running.lane->thread % WARP_LANES < 8 * num_matrices) {
+        simt_access_matrix_row(row, SIMT_RETURN_ADDRESS());
         memcpy(rows.row, row, sizeof rows.row);
     }
-    arrive_and_wait(ALL_LANES, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, (uint64_t)kind | num_matrices << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0,
+                    SIMT_RETURN_ADDRESS());
     return rows.fragments;
 }
 
-void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number)
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_element_type type)
 {
     struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
 
-    arrive_and_wait(ALL_LANES, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16,
-                    (uintptr_t)&fragments, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, type == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16,
+                    (uintptr_t)&fragments, 0, SIMT_RETURN_ADDRESS());
 }
 
 void simt_check_same_matrix(const void *matrix, size_t pitch)
 {
     if ((uintptr_t)matrix % 32 != 0)
-        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_RETURN_ADDRESS(), "misaligned address",
                         "loads or stores a matrix at an address that is not a multiple of 32 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)matrix & 0xff));
     if (pitch % 16 != 0)
-        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_RETURN_ADDRESS(), "misaligned address",
                         "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
                         pitch);
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_RETURN_ADDRESS());
 }
 
-void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
+void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b)
 {
-    const struct product_part part = {sums, count, a, b};
+    const struct product_part part = {sums, num_sums, a, b};
 
-    simt_product_check_operands(&part, SIMT_CALLER());
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
+    simt_product_check_operands(&part, SIMT_RETURN_ADDRESS());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_RETURN_ADDRESS());
 }
 
 void simt_wgmma_fence(void)
 {
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 void simt_wgmma_commit(void)
 {
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
-void simt_wgmma_wait(unsigned pending)
+void simt_wgmma_wait(unsigned num_pending)
 {
-    simt_products_wait(pending);
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
+    simt_products_check_waited(num_pending);
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)num_pending, SIMT_RETURN_ADDRESS());
 }
 
 int simt_elect(void)
 {
     const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
-    return lowest_lane((lane_mask)arrive_and_wait(ALL_LANES, COLLECTIVE_ELECT, 1, 0, SIMT_CALLER())) == lane;
+    return lowest_lane((lane_mask)arrive_and_wait(ALL_LANES, COLLECTIVE_ELECT, 1, 0, SIMT_RETURN_ADDRESS())) == lane;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
@@ -349,8 +351,8 @@ unsigned simt_lane_of_rank(uint32_t lanes, unsigned rank)
     const unsigned lane = simt_nth_bit(lanes, rank);
 
     if (simt_running.lane && lane == 32)
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "shuffle from an absent lane",
-                        "reads rank %u of a group of %d threads" SIMT_TRY "a rank below size()", rank,
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "shuffle from an absent lane",
+                        "reads rank %u of a group of %d threads" SIMT_ADVICE_PREFIX "a rank below size()", rank,
                         __builtin_popcount(lanes));
     return lane;
 }
@@ -390,7 +392,7 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
 
 static bool on_one_line(uintptr_t pc, uintptr_t other)
 {
-    char line[LOCATION_TEXT], other_line[LOCATION_TEXT];
+    char line[LOCATION_TEXT_SIZE], other_line[LOCATION_TEXT_SIZE];
 
     simt_source_line(pc, line);
     simt_source_line(other, other_line);
@@ -401,9 +403,9 @@ static bool on_one_line(uintptr_t pc, uintptr_t other)
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
     const struct lane *reader = &simt_running.warp_lane[lane];
-    const lane_mask mask = warp->mask[lane];
+    const lane_mask mask = warp->collective_mask[lane];
     const bool returned = warp->done >> source & 1;
-    const uintptr_t end = returned ? simt_running.warp_lane[source].site : 0;
+    const uintptr_t end = returned ? simt_running.warp_lane[source].wait_site : 0;
     char why[96], all[80] = "";
 
     if (!of_active(mask))
@@ -413,8 +415,9 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         snprintf(why, sizeof why, "which is not in the mask");
     else if (!(warp->lanes >> source & 1))
         snprintf(why, sizeof why, "which the block does not have");
-    else if (returned && warp->mask[source] != mask && on_one_line(end, reader->site)) {
-        snprintf(why, sizeof why, "which made this call with the mask " LANE_MASK, SHOW_LANES(warp->mask[source]));
+    else if (returned && warp->collective_mask[source] != mask && on_one_line(end, reader->wait_site)) {
+        snprintf(why, sizeof why, "which made this call with the mask " LANE_MASK,
+                 SHOW_LANES(warp->collective_mask[source]));
         if (!of_active(mask))
             snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK, SHOW_LANES(mask));
     } else if (returned) {
@@ -422,7 +425,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         if (!of_active(mask))
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
     }
-    simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
+    simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->wait_site, "shuffle from an absent lane",
                       "reads lane %u by %s, %s%s", source, simt_collective_name(warp, lane), why, all);
 }
 
@@ -432,17 +435,17 @@ static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_colle
     const enum collective kind = collective_of(call);
 
     FOR_EACH_LANE (lane, collective->lanes) {
-        const int width = (int)(warp->call[lane] >> CALL_WIDTH_SHIFT & 0xff);
-        const int source = shuffle_source(kind, (int)lane, warp->argument[lane], width);
+        const int width = (int)(warp->collective_call[lane] >> CALL_WIDTH_SHIFT & 0xff);
+        const int source = shuffle_source(kind, (int)lane, warp->collective_argument[lane], width);
 
-        collective->from[lane] = (int8_t)source;
+        collective->source_lanes[lane] = (int8_t)source;
         if (source < 0)
             continue;
         if (SIMT_UNLIKELY(!(collective->lanes >> source & 1))) {
             fault_absent_lane(warp, (unsigned)lane, (unsigned)source);
             return false;
         }
-        warp->value[lane] = collective->in[source];
+        warp->collective_value[lane] = collective->operands[source];
     }
     return true;
 }
@@ -472,7 +475,7 @@ static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
 static void set_all(struct warp *warp, lane_mask group, uint64_t result)
 {
     FOR_EACH_LANE (i, group)
-        warp->value[i] = result;
+        warp->collective_value[i] = result;
 }
 
 static void complete_match_any(struct warp *warp, lane_mask group)
@@ -480,11 +483,11 @@ static void complete_match_any(struct warp *warp, lane_mask group)
     lane_mask left = group;
 
     while (left) {
-        const uint64_t value = warp->value[lowest_lane(left)];
+        const uint64_t value = warp->collective_value[lowest_lane(left)];
         lane_mask same = 0;
 
         FOR_EACH_LANE (lane, left) {
-            if (warp->value[lane] == value)
+            if (warp->collective_value[lane] == value)
                 same |= lane_bit(lane);
         }
         set_all(warp, same, same);
@@ -494,7 +497,7 @@ static void complete_match_any(struct warp *warp, lane_mask group)
 
 static void complete_vote(struct warp *warp, lane_mask group, enum collective kind)
 {
-    const uint64_t first = warp->value[lowest_lane(group)];
+    const uint64_t first = warp->collective_value[lowest_lane(group)];
     lane_mask votes = 0;
     lane_mask same = 0;
     uint64_t result = first;
@@ -504,12 +507,12 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
         return;
     }
     FOR_EACH_LANE (lane, group) {
-        votes |= (lane_mask)(warp->value[lane] != 0) << lane;
-        same |= (lane_mask)(warp->value[lane] == first) << lane;
+        votes |= (lane_mask)(warp->collective_value[lane] != 0) << lane;
+        same |= (lane_mask)(warp->collective_value[lane] == first) << lane;
     }
     if (kind >= COLLECTIVE_REDUCE_ADD) {
         FOR_EACH_LANE (i, group & (group - 1))
-            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[i]);
+            result = reduce(kind, (uint32_t)result, (uint32_t)warp->collective_value[i]);
     } else if (kind == COLLECTIVE_BALLOT || kind == COLLECTIVE_ELECT) {
         result = votes;
     } else if (kind == COLLECTIVE_ANY) {
@@ -533,7 +536,7 @@ static bool check_same_call(lane_mask group)
     FOR_EACH_LANE (i, group & (group - 1)) {
         const struct lane *lane = &simt_running.warp_lane[i];
 
-        if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
+        if (SIMT_UNLIKELY(!lanes_reached_same_call(lane, first)) &&
             !simt_check_same_call(lane, first, "divergent collective", simt_collective_name(simt_running.warp, i),
                                   simt_collective_name(simt_running.warp, lowest_lane(group))))
             return false;
@@ -549,23 +552,23 @@ static bool check_same_call(lane_mask group)
 static void record_missed(struct warp *warp, lane_mask group, const char *name)
 {
     const unsigned first = lowest_lane(group);
-    const lane_mask absent = warp->mask[first] & warp->done;
+    const lane_mask absent = warp->collective_mask[first] & warp->done;
     unsigned kept = 0;
 
-    for (unsigned i = 0; i < warp->passed_count; i++) {
-        struct passed *passed = &warp->passed[i];
+    for (unsigned i = 0; i < warp->num_bypassed; i++) {
+        struct bypassed_access *passed = &warp->bypassed[i];
 
-        if ((passed->lanes & absent) && !passed->waited) {
+        if ((passed->lanes & absent) && !passed->waited_lanes) {
             passed->lanes &= absent;
-            passed->waited = group;
-            passed->site = simt_running.warp_lane[first].site;
-            passed->name = name;
-            warp->missed |= group;
+            passed->waited_lanes = group;
+            passed->collective_site = simt_running.warp_lane[first].wait_site;
+            passed->collective_name = name;
+            warp->completed_bypassed |= group;
         }
-        if (passed->waited || (warp->waiting & ~group))
-            warp->passed[kept++] = *passed;
+        if (passed->waited_lanes || (warp->waiting & ~group))
+            warp->bypassed[kept++] = *passed;
     }
-    warp->passed_count = kept;
+    warp->num_bypassed = kept;
 }
 
 /** Checks that all lanes load or store the same matrix; returns false after a fault. */
@@ -574,9 +577,10 @@ static bool is_one_matrix(const struct warp *warp)
     for (unsigned lane = 1; lane < WARP_LANES; lane++) {
         const struct lane *other = &simt_running.warp_lane[lane];
 
-        if (warp->value[lane] == warp->value[0] && warp->argument[lane] == warp->argument[0])
+        if (warp->collective_value[lane] == warp->collective_value[0] &&
+            warp->collective_argument[lane] == warp->collective_argument[0])
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, other->index, other->site, "several matrices",
+        simt_fault_thread(cudaErrorLaunchFailure, other->index, other->wait_site, "several matrices",
                           "loads or stores a matrix that is not the one of lane 0: address or distance of rows differ");
         return false;
     }
@@ -592,7 +596,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         const struct lane *first = &simt_running.warp_lane[lowest_lane(group)];
         const unsigned absent = lowest_lane(~group);
 
-        simt_fault_thread(cudaErrorLaunchFailure, first->index, first->site, "warp without all lanes",
+        simt_fault_thread(cudaErrorLaunchFailure, first->index, first->wait_site, "warp without all lanes",
                           "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
                           absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
         return false;
@@ -602,16 +606,16 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     switch (kind) {
     case COLLECTIVE_MMA_BFLOAT16:
     case COLLECTIVE_MMA_HALF:
-        simt_complete_mma(warp->value, kind == COLLECTIVE_MMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        simt_complete_mma(warp->collective_value, kind == COLLECTIVE_MMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
         return true;
     case COLLECTIVE_WMMA_BFLOAT16:
     case COLLECTIVE_WMMA_HALF:
         collective->operations = 2;
-        simt_complete_wmma(warp->value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        simt_complete_wmma(warp->collective_value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
         return true;
     case COLLECTIVE_WGMMA:
-        collective->operations = ((const struct product_part *)(uintptr_t)warp->value[0])->count / 4;
-        return simt_product_complete(warp, warp->value);
+        collective->operations = ((const struct product_part *)(uintptr_t)warp->collective_value[0])->num_sums / 4;
+        return simt_product_complete(warp, warp->collective_value);
     default:
         collective->kind = WARP_COLLECTIVE_MATRIX_MEMORY;
     }
@@ -625,13 +629,14 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return true;
     case COLLECTIVE_WGMMA_WAIT:
         /* After the wait, every lane may use the results of all lanes' products. */
-        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, ALL_LANES);
-        simt_products_waited(warp, (unsigned)warp->argument[0]);
+        simt_order_syncwarp(&warp->order, warp->first_thread, warp->lanes, ALL_LANES);
+        simt_products_remove_waited(warp, (unsigned)warp->collective_argument[0]);
         return true;
     default:
         break;
     }
-    simt_complete_ldmatrix(warp->value, call >> CALL_WIDTH_SHIFT & 0xff, kind == COLLECTIVE_LDMATRIX_TRANSPOSED);
+    simt_complete_ldmatrix(warp->collective_value, call >> CALL_WIDTH_SHIFT & 0xff,
+                           kind == COLLECTIVE_LDMATRIX_TRANSPOSED);
     return true;
 }
 
@@ -644,13 +649,13 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
 
     if (!check_same_call(group))
         return;
-    if (SIMT_UNLIKELY(warp->passed_count > 0))
+    if (SIMT_UNLIKELY(warp->num_bypassed > 0))
         record_missed(warp, group, names[kind]);
     collective.warp = warp;
     collective.name = simt_collective_name(warp, first);
     collective.lanes = group;
     collective.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
-    memcpy(collective.in, warp->value, sizeof collective.in);
+    memcpy(collective.operands, warp->collective_value, sizeof collective.operands);
     if (kind <= COLLECTIVE_SHUFFLE_XOR) {
         collective.kind = WARP_COLLECTIVE_SHUFFLE;
         good = complete_shuffle(warp, call, &collective);
@@ -658,8 +663,9 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
         good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         collective.kind = WARP_COLLECTIVE_SYNCWARP;
-        simt_order_syncwarp(&warp->order, warp->first, warp->lanes,
-                            of_active(warp->mask[first]) ? group | warp->done : warp->mask[first]);
+        simt_order_syncwarp(&warp->order, warp->first_thread, warp->lanes,
+                            of_active(warp->collective_mask[first]) ? group | warp->done
+                                                                    : warp->collective_mask[first]);
     } else {
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
@@ -667,18 +673,18 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
     warp->waiting &= ~group;
     warp->ready |= group;
     if (good)
-        OBSERVE(collective_done, &collective);
+        NOTIFY_OBSERVERS(collective_done, &collective);
 }
 
 /** Returns the lanes that wait at the same collective as `lane`, with the same mask. */
 static lane_mask lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
-    const lane_mask mask = warp->mask[lane];
-    const uint64_t call = warp->call[lane];
+    const lane_mask mask = warp->collective_mask[lane];
+    const uint64_t call = warp->collective_call[lane];
     lane_mask group = 0;
 
     FOR_EACH_LANE (other, warp->waiting & mask) {
-        if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
+        if (warp->collective_mask[other] == mask && ((warp->collective_call[other] ^ call) & CALL_AGREED) == 0)
             group |= lane_bit(other);
     }
     return group;
@@ -686,7 +692,7 @@ static lane_mask lanes_at_same_call(const struct warp *warp, unsigned lane)
 
 lane_mask simt_collective_missing(const struct warp *warp, unsigned lane)
 {
-    return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
+    return warp->collective_mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
 /**
@@ -697,13 +703,13 @@ static void complete_active(struct warp *warp)
     lane_mask left = 0;
 
     FOR_EACH_LANE (lane, warp->waiting)
-        left |= (lane_mask)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
+        left |= (lane_mask)(collective_of(warp->collective_call[lane]) == COLLECTIVE_ACTIVE) << lane;
     while (left) {
-        const uintptr_t site = simt_running.warp_lane[lowest_lane(left)].site;
+        const uintptr_t site = simt_running.warp_lane[lowest_lane(left)].wait_site;
         lane_mask group = 0;
 
         FOR_EACH_LANE (lane, left)
-            group |= (lane_mask)(simt_running.warp_lane[lane].site == site) << lane;
+            group |= (lane_mask)(simt_running.warp_lane[lane].wait_site == site) << lane;
         set_all(warp, group, group);
         warp->waiting &= ~group;
         warp->ready |= group;
@@ -714,10 +720,10 @@ static void complete_active(struct warp *warp)
 /** Completes the collective, or the reconvergence, that the lanes at the earliest position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
-    const lane_mask group = simt_active_first(warp);
+    const lane_mask group = simt_earliest_waiting_lanes(warp);
 
-    if (group && collective_of(warp->call[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
-        complete(warp, group, warp->call[lowest_lane(group)]);
+    if (group && collective_of(warp->collective_call[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
+        complete(warp, group, warp->collective_call[lowest_lane(group)]);
         return;
     }
     warp->at_iteration_end &= ~group;
@@ -734,10 +740,10 @@ void simt_collectives_complete(struct warp *warp, bool stuck)
         const lane_mask group = lanes_at_same_call(warp, lane);
 
         left &= ~(group | lane_bit(lane));
-        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group || of_active(warp->mask[lane]) ||
-            collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE)
+        if ((warp->collective_mask[lane] & warp->lanes & ~warp->done) != group ||
+            of_active(warp->collective_mask[lane]) || collective_of(warp->collective_call[lane]) == COLLECTIVE_ACTIVE)
             continue;
-        complete(warp, group, warp->call[lane]);
+        complete(warp, group, warp->collective_call[lane]);
     }
     if (!stuck || simt_faulted)
         return;
@@ -751,9 +757,9 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
                               char *text, size_t size)
 {
     const unsigned other = lowest_lane(missing);
-    const struct lane *absent = &block->lane[warp->first + other];
+    const struct lane *absent = &block->lane[warp->first_thread + other];
     const char *verb = "", *at = "runs on";
-    char barrier[BARRIER_NAME];
+    char barrier[BARRIER_NAME_SIZE];
 
     if (warp->at_barrier >> other & 1) {
         simt_barrier_name(absent, barrier);
@@ -764,16 +770,17 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
         at = "an mbarrier";
     } else if (warp->waiting >> other & 1) {
         verb = "is at ";
-        at = names[collective_of(warp->call[other])];
+        at = names[collective_of(warp->collective_call[other])];
     }
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
-             names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
-             absent->index.y, absent->index.z, verb, at, absent->site);
-    if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
+             names[collective_of(warp->collective_call[lane])], SHOW_LANES(warp->collective_mask[lane]), other,
+             absent->index.x, absent->index.y, absent->index.z, verb, at, absent->wait_site);
+    if (warp->waiting >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
         const size_t length = strlen(text);
 
-        snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->mask[other]));
+        snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->collective_mask[other]));
     }
-    strncat(text, SIMT_TRY "let all lanes of the mask reach this call, or leave those out of the mask that do not",
+    strncat(text,
+            SIMT_ADVICE_PREFIX "let all lanes of the mask reach this call, or leave those out of the mask that do not",
             size - strlen(text) - 1);
 }

@@ -95,14 +95,14 @@ static void access_words(const struct copy *copy)
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         access.address = (uintptr_t)copy->from + 4 * word;
         access.bytes = bytes_of_word(copy->from_bytes, word);
-        access.what = ACCESS_LOAD;
+        access.type = ACCESS_LOAD;
         access.space = SPACE_GLOBAL;
         shadow_load(&copy->from_cells[word], access);
     }
     for (unsigned word = 0; 4 * word < copy->bytes; word++) {
         access.address = (uintptr_t)copy->to + 4 * word;
         access.bytes = 0xf;
-        access.what = ACCESS_STORE;
+        access.type = ACCESS_STORE;
         access.space = SPACE_SHARED;
         shadow_store(&copy->to_cells[word], access);
     }
@@ -209,7 +209,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
-    if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
+    if (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
         simt_fault_shared_bounds((unsigned)bytes, true, pc);
 }
 
@@ -231,67 +231,67 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
             cudaErrorMisalignedAddress, pc, "misaligned address",
             "copies %zu bytes asynchronously from an address that is not a multiple of %zu (it ends in 0x%x)", bytes,
             bytes, (unsigned)((uintptr_t)from & 0xff));
-    if (is_data && !simt_variable_has((uintptr_t)from, copied))
+    if (is_data && !simt_variable_contains((uintptr_t)from, copied))
         simt_fault_no_variable((uintptr_t)from, (unsigned)copied, false, pc);
     *offset = is_data ? data | EVENT_OUTSIDE : global;
     return is_data ? simt_memory.data_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
 }
 
-void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
+void simt_copy_async(void *destination, const void *source, size_t bytes, size_t zero_bytes)
 {
-    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t pc = SIMT_RETURN_ADDRESS();
     struct lane *const lane = simt_running.lane;
     struct shadow_cell *from_cells = NULL;
     uint64_t offset = 0;
 
     if (!lane)
         return;
-    check_destination(to, bytes, zeros, pc);
-    if (zeros < bytes)
-        from_cells = find_source(from, bytes, bytes - zeros, pc, &offset);
+    check_destination(destination, bytes, zero_bytes, pc);
+    if (zero_bytes < bytes)
+        from_cells = find_source(source, bytes, bytes - zero_bytes, pc, &offset);
 
-    const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)destination - simt_memory.shared;
     const uint32_t number = take_copy();
     struct copy *const copy = &copies[number];
 
     if (number == 0)
         simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more copies under way than there is room");
-    *copy = (struct copy){.to = to,
-                          .from = from,
+    *copy = (struct copy){.to = destination,
+                          .from = source,
                           .to_cells = simt_memory.shared_shadow + shared / 4,
                           .from_cells = from_cells,
                           .pc = pc,
-                          .group = lane->copy_groups,
+                          .group = lane->num_copy_groups,
                           .bytes = (uint8_t)bytes,
-                          .from_bytes = (uint8_t)(bytes - zeros)};
+                          .from_bytes = (uint8_t)(bytes - zero_bytes)};
     if (lane->last_copy)
         copies[lane->last_copy].next = number;
     else
         lane->first_copy = number;
     lane->last_copy = number;
     begin_copy(copy);
-    simt_order.loaded = 0;
-    simt_record(pc, from, EVENT_COPY_FROM, zeros < bytes ? (unsigned)bytes : 0, offset);
-    simt_record(pc, to, EVENT_COPY_TO, (unsigned)bytes, shared);
+    simt_order.last_load = 0;
+    simt_record_event(pc, source, EVENT_COPY_FROM, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
+    simt_record_event(pc, destination, EVENT_COPY_TO, (unsigned)bytes, shared);
 }
 
 void simt_copies_commit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->copy_groups++;
+        simt_running.lane->num_copy_groups++;
 }
 
-void simt_copies_wait(size_t prior)
+void simt_copies_wait(size_t num_pending)
 {
     struct lane *const lane = simt_running.lane;
 
-    while (lane && lane->first_copy && copies[lane->first_copy].group + (uint64_t)prior < lane->copy_groups) {
+    while (lane && lane->first_copy && copies[lane->first_copy].group + (uint64_t)num_pending < lane->num_copy_groups) {
         end_copy(&copies[lane->first_copy]);
         drop_first(lane);
     }
 }
 
-uint32_t simt_copies_detach(void)
+uint32_t simt_copies_detach_first(void)
 {
     const uint32_t first = simt_running.lane->first_copy;
 
@@ -299,27 +299,27 @@ uint32_t simt_copies_detach(void)
     return first;
 }
 
-void simt_copies_complete(uint32_t *first)
+void simt_copies_complete(uint32_t *first_copy)
 {
-    while (*first) {
-        const struct copy *const copy = &copies[*first];
+    while (*first_copy) {
+        const struct copy *const copy = &copies[*first_copy];
 
         check_source(copy);
         complete(copy);
         fill(copy);
-        *first = drop(*first);
+        *first_copy = drop(*first_copy);
     }
 }
 
-void simt_copies_drop(uint32_t *first)
+void simt_copies_discard(uint32_t *first_copy)
 {
-    while (*first) {
-        unmark(&copies[*first]);
-        *first = drop(*first);
+    while (*first_copy) {
+        unmark(&copies[*first_copy]);
+        *first_copy = drop(*first_copy);
     }
 }
 
-void simt_copies_end(struct block *block)
+void simt_copies_discard_of_block(struct block *block)
 {
     for (unsigned i = 0; i < block->threads && under_way > 0; i++) {
         struct lane *const lane = &block->lane[i];

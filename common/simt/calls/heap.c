@@ -37,14 +37,14 @@ static void *heap_allocate(size_t bytes, const char *made_by)
     simt_heap_is_used = true;
     if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
         return NULL;
-    if (simt_allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
+    if (simt_arena_allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
         return NULL;
     const size_t offset = arena_offset(memory);
 
-    simt_arena.allocation[simt_allocation_at(memory) - simt_arena.allocation].made_by = made_by;
+    simt_arena.allocations[simt_allocation_at(memory) - simt_arena.allocations].allocating_call = made_by;
     heap_used += heap_bytes(bytes);
-    simt_show_marks(offset, offset + bytes);
-    simt_memory.arena_bytes = simt_arena.top;
+    simt_copy_marks_to_shadow(offset, offset + bytes);
+    simt_memory.arena_bytes = simt_arena.used_end;
     simt_memory_watch(simt_memory.watched);
     return memory;
 }
@@ -58,8 +58,8 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
                                  .pc = pc,
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
-                                 .frees = true,
-                                 .what = ACCESS_STORE,
+                                 .is_free = true,
+                                 .type = ACCESS_STORE,
                                  .space = SPACE_GLOBAL};
 
     for (size_t word = 0; word < (allocation->bytes + 3) / 4; word++, access.address += 4)
@@ -79,12 +79,13 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
     if (!allocation || allocation->owner != OWNER_KERNEL)
         return false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strcmp(calls[i].allocates, allocation->made_by) == 0 && strcmp(calls[i].frees, freed_by) != 0)
-            simt_fault_here(cudaErrorLaunchFailure, pc, "mismatched free", "frees by %s memory from %s" SIMT_TRY "%s",
-                            freed_by, allocation->made_by, calls[i].frees);
+        if (strcmp(calls[i].allocates, allocation->allocating_call) == 0 && strcmp(calls[i].frees, freed_by) != 0)
+            simt_fault_here(cudaErrorLaunchFailure, pc, "mismatched free",
+                            "frees by %s memory from %s" SIMT_ADVICE_PREFIX "%s", freed_by, allocation->allocating_call,
+                            calls[i].frees);
     check_unused(allocation, pc);
     heap_used -= heap_bytes(allocation->bytes);
-    simt_release(allocation, pc);
+    simt_arena_free(allocation, pc);
     return true;
 }
 
@@ -119,7 +120,7 @@ static void release(void *memory, const char *freed_by, uintptr_t pc)
 
 void simt_free(void *memory)
 {
-    release(memory, "free()", SIMT_CALLER());
+    release(memory, "free()", SIMT_RETURN_ADDRESS());
 }
 
 void *simt_new(size_t bytes)
@@ -134,22 +135,22 @@ void *simt_new_array(size_t bytes)
 
 void simt_delete(void *memory)
 {
-    release(memory, "delete", SIMT_CALLER());
+    release(memory, "delete", SIMT_RETURN_ADDRESS());
 }
 
 void simt_delete_array(void *memory)
 {
-    release(memory, "delete[]", SIMT_CALLER());
+    release(memory, "delete[]", SIMT_RETURN_ADDRESS());
 }
 
 void simt_delete_sized(void *memory, size_t bytes)
 {
     (void)bytes;
-    release(memory, "delete", SIMT_CALLER());
+    release(memory, "delete", SIMT_RETURN_ADDRESS());
 }
 
 void simt_delete_array_sized(void *memory, size_t bytes)
 {
     (void)bytes;
-    release(memory, "delete[]", SIMT_CALLER());
+    release(memory, "delete[]", SIMT_RETURN_ADDRESS());
 }

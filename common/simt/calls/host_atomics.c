@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /** Ends the launch if a kernel calls the hook. */
-#define CHECK_HOST()                                                                     \
-    do {                                                                                 \
-        if (simt_running.lane)                                                           \
-            simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "atomic of the host", \
-                            "uses one of C++'s atomics; use atomicAdd() and its kin");   \
+#define CHECK_HOST()                                                                             \
+    do {                                                                                         \
+        if (simt_running.lane)                                                                   \
+            simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "atomic of the host", \
+                            "uses one of C++'s atomics; use atomicAdd() and its kin");           \
     } while (0)
 
 #define FETCH(bits, name)                                                                                     \

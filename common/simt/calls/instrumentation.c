@@ -42,13 +42,13 @@
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
     struct lane *lane = simt_running.lane;
-    struct lane_event *event = lane->cursor;
+    struct lane_event *event = lane->next_event;
 
     event->key = lane->key++;
     event->access = access;
     event->pc = pc;
-    lane->cursor = event + 1;
-    if (SIMT_UNLIKELY(event + 1 == lane->limit))
+    lane->next_event = event + 1;
+    if (SIMT_UNLIKELY(event + 1 == lane->buffer_end))
         simt_lane_suspend();
 }
 
@@ -62,7 +62,7 @@ static void make_room_for_event(void)
 {
     const struct lane *lane = simt_running.lane;
 
-    if (lane->cursor + 1 == lane->limit)
+    if (lane->next_event + 1 == lane->buffer_end)
         simt_lane_suspend();
 }
 
@@ -70,27 +70,27 @@ static void make_room_for_event(void)
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
     make_room_for_event(); /* if record() suspended the lane, the store would be replayed before it is executed */
-    OBSERVE(lane_accesses, address, bytes, kind);
+    NOTIFY_OBSERVERS(lane_accesses, address, bytes, kind);
 }
 
 /**
  * Records an access as record() does, but first notifies observers if memory is watched. Intended for callers for which
  * the cost of this test is negligible.
  */
-void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
         announce(address, bytes, kind);
     record(pc, access_of(kind, bytes, offset));
 }
 
-void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
-                             uint64_t other)
+void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t quantity,
+                             uint64_t offset_or_phase)
 {
     if (SIMT_LIKELY(!simt_memory.watched))
         return;
     make_room_for_event();
-    OBSERVE(lane_uses_barrier, number, other);
+    NOTIFY_OBSERVERS(lane_uses_barrier, quantity, offset_or_phase);
     record(pc, access_of(kind, operation, offset));
 }
 
@@ -110,7 +110,7 @@ ALWAYS_INLINE bool stores(struct touch touch)
 
 ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access access)
 {
-    if (access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC)
+    if (access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC)
         shadow_store(cell, access);
     else
         shadow_load(cell, access);
@@ -129,26 +129,26 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .pc = pc,
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
-                                 .kind = touch.kind,
+                                 .atomic_kind = touch.kind,
                                  .needs_value = touch.needs_value,
                                  .in_structure = touch.in_structure || bytes >= 8,
-                                 .what = touch.what,
+                                 .type = touch.what,
                                  .space = space};
 
     if (touch.what == ACCESS_STORE)
-        simt_progress.polls = 0;
+        simt_progress.polls_without_progress = 0;
     if (touch.what == ACCESS_LOAD)
-        simt_running.lane->loads = simt_running.lane->loads * 31 + address;
+        simt_running.lane->loads_hash = simt_running.lane->loads_hash * 31 + address;
     if (!stores(touch))
-        simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
+        simt_order.last_load = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
         access.address -= offset % 4;
         access.bytes = (uint8_t)(((1u << bytes) - 1) << offset % 4);
-        access.kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
+        access.atomic_kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
         shadow_word(cell, access);
         return;
     }
-    access.kind |= bytes == 4 ? ATOMIC_4 : ATOMIC_8;
+    access.atomic_kind |= bytes == 4 ? ATOMIC_4 : ATOMIC_8;
     for (unsigned word = 0; word < bytes / 4; word++) {
         shadow_word(cell + word, access);
         access.address += 4;
@@ -176,11 +176,12 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 ALWAYS_INLINE void check_loaded(uintptr_t address, const struct shadow_cell *cell, uintptr_t pc)
 {
     if (SIMT_UNLIKELY(*(const uintptr_t *)address - simt_memory.shared < simt_memory.shared_bytes) &&
-        !simt_same_block(cell->write_epoch))
-        simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
-                        "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_TRY
-                        "global memory for data that several blocks use",
-                        simt_site_pc(cell->write & CELL_SITE));
+        !simt_is_epoch_of_block(cell->write_epoch))
+        simt_fault_here(
+            cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
+            "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
+            "global memory for data that several blocks use",
+            simt_site_pc(cell->write & CELL_SITE));
 }
 
 /** Checks and records an access to global or shared memory; returns false if the address is in neither. */
@@ -208,7 +209,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
     if (SIMT_LIKELY(shared < shared_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, touch.what, pc);
-        if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume))
             simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
@@ -227,7 +228,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
  */
 static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    if (!simt_variable_has(address, bytes))
+    if (!simt_variable_contains(address, bytes))
         simt_fault_no_variable(address, bytes, store, pc);
     if (address % bytes != 0)
         fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
@@ -238,14 +239,14 @@ static bool is_local(uintptr_t address)
 {
     const struct fiber_stacks *stacks = &simt_running.block->stacks;
 
-    return address - (uintptr_t)stacks->base < stacks->mapped;
+    return address - (uintptr_t)stacks->base < stacks->mapped_bytes;
 }
 
 /** Ends the launch if the stack has overflowed, that is, if the current frame is below the thread's stack. */
 static void check_stack(const struct lane *lane, uintptr_t pc)
 {
-    if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
-        simt_fault_stack(pc);
+    if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack_low))
+        simt_fault_stack_overflow(pc);
 }
 
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
@@ -272,19 +273,19 @@ static bool is_near(uintptr_t address, uintptr_t other, uintptr_t distance)
 
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
-    const uintptr_t meant = address + SIMT_FAR;
+    const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
     const uintptr_t shared = meant - simt_memory.shared;
     const char *kind = "out-of-bounds local access";
-    char of[ARRAY_TEXT];
+    char of[ARRAY_TEXT_SIZE];
 
-    if (!is_near(meant, simt_running.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+    if (!is_near(meant, simt_running.lane->stack_low, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
         !is_near(meant, simt_program.low, NEAR_PROGRAM))
         return;
     check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
     if (shared < simt_memory.shared_bytes) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
 
-        if (simt_is_unowned(cell))
+        if (simt_word_is_unowned(cell))
             simt_fault_unowned(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
         kind = "out-of-bounds shared access";
     } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
@@ -296,17 +297,17 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
         check_variable(meant, bytes, access != ACCESS_LOAD, pc);
         kind = "out-of-bounds constant access";
     }
-    simt_name_array(meant, shared < simt_memory.shared_bytes, of);
+    simt_describe_array(meant, shared < simt_memory.shared_bytes, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array or row%s", of);
 }
 
 static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_t pc)
 {
-    char of[ARRAY_TEXT];
+    char of[ARRAY_TEXT_SIZE];
 
-    simt_name_array(address, false, of);
+    simt_describe_array(address, false, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "writes %u bytes%s of __constant__ memory" SIMT_TRY
+                    "writes %u bytes%s of __constant__ memory" SIMT_ADVICE_PREFIX
                     "cudaMemcpyToSymbol() by the host, or a __device__ variable",
                     bytes, of);
 }
@@ -314,7 +315,7 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
 static _Noreturn void fault_host_constant(uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "reads a constant of the host" SIMT_TRY
+                    "reads a constant of the host" SIMT_ADVICE_PREFIX
                     "__constant__ or __device__ before its type, or a copy to memory from cudaMalloc()");
 }
 
@@ -348,15 +349,15 @@ static bool outlives_host_function(uintptr_t address)
 /** Reports an access by the host that extends beyond an allocation of pinned or managed memory. */
 static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
     char where[160];
 
-    if (!simt_host_leaves_allocation((const void *)address, bytes) ||
+    if (!simt_host_access_is_outside((const void *)address, bytes) ||
         !simt_arena_describe(address, where, sizeof where))
         return;
     simt_source_line(pc, location);
     simt_fault_launch(cudaErrorIllegalAddress,
-                      "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_TRY
+                      "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
                       "compare the index with the number of elements",
                       location, store ? "writes" : "reads", bytes, where);
     simt_set_sticky_error(cudaErrorIllegalAddress);
@@ -365,16 +366,16 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
 /** Checks an access by the host, and records it if a stream's host function makes it. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    simt_host_uses(address, bytes, store, pc);
+    simt_check_host_access(address, bytes, store, pc);
     if (simt_host_function_frame && outlives_host_function(address))
-        simt_work_uses_host(store ? USE_WRITE : USE_READ, address, bytes);
+        simt_work_record_host_use(store ? USE_WRITE : USE_READ, address, bytes);
 }
 
 static void host_accesses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    if (SIMT_UNLIKELY(simt_streams_use_host))
+    if (SIMT_UNLIKELY(simt_work_uses_host_memory))
         host_uses(address, bytes, store, pc);
-    if (SIMT_UNLIKELY(simt_streams_share_host))
+    if (SIMT_UNLIKELY(simt_launches_share_host_memory))
         check_host_bounds(address, bytes, store, pc);
 }
 
@@ -400,28 +401,29 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             simt_fault_host_access(simt_variable_at(address), store, pc);
         return;
     }
-    if (address - image->index_low < image->index_high - image->index_low)
+    if (address - image->builtin_low < image->builtin_high - image->builtin_low)
         return;
     if (is_local(address)) {
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "updates atomically %u bytes of local memory, which is its own" SIMT_TRY
+                            "updates atomically %u bytes of local memory, which is its own" SIMT_ADVICE_PREFIX
                             "a plain load and store",
                             bytes);
         check_stack(lane, pc); /* alloca() may have moved the frame */
-        if (address - lane->stack >= fiber_stack_bytes)
+        if (address - lane->stack_low >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "%s %u bytes of local memory of another thread" SIMT_TRY "shared memory, or a shuffle",
+                            "%s %u bytes of local memory of another thread" SIMT_ADVICE_PREFIX
+                            "shared memory, or a shuffle",
                             store ? "writes" : "reads", bytes);
         if (SIMT_UNLIKELY(simt_running.warp->products))
-            simt_products_check(address, bytes, store, pc);
+            simt_products_check_sums(address, bytes, store, pc);
         return;
     }
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)
             fault_constant(address, bytes, pc);
         check_variable(address, bytes, store, pc);
-        simt_constant_read(address, bytes, pc);
+        simt_record_constant_read(address, bytes, pc);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
@@ -430,14 +432,14 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.data_shadow + (address - image->data_low) / 4, pc);
         if (!touch.is_uncounted)
-            simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                        (address - image->data_low) | EVENT_OUTSIDE);
+            simt_record_event(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                              (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
     if (address - image->host_low < image->host_high - image->host_low &&
         !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u bytes of a variable of the host" SIMT_TRY
+                        "%s %u bytes of a variable of the host" SIMT_ADVICE_PREFIX
                         "a parameter, a copy to memory from cudaMalloc(), or a __device__ variable",
                         store ? "writes" : "reads", bytes);
     if (address - image->low < image->high - image->low) {
@@ -454,7 +456,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_TRY
+                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_ADVICE_PREFIX
                         "pass memory from cudaMalloc(), and check what cudaMalloc() or the kernel's malloc() returned",
                         store ? "writes" : "reads", bytes, address);
     if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
@@ -469,7 +471,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "%s %u bytes far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "%s %u bytes at an address that is not device memory (a host pointer?)" SIMT_TRY
+                    "%s %u bytes at an address that is not device memory (a host pointer?)" SIMT_ADVICE_PREFIX
                     "pass memory from cudaMalloc(), and cudaMemcpy() to it",
                     store ? "writes" : "reads", bytes);
 }
@@ -482,14 +484,14 @@ ALWAYS_INLINE bool is_own(uintptr_t address)
 {
     const struct lane *lane = simt_running.lane;
 
-    return lane && address - lane->stack < fiber_stack_bytes && !simt_running.warp->products;
+    return lane && address - lane->stack_low < fiber_stack_bytes && !simt_running.warp->products;
 }
 
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast, simt_memory.shared_fast, false) &&
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast_bytes, simt_memory.shared_fast_bytes, false) &&
         (touch.what == ACCESS_ATOMIC || !is_own(address)))
         access_elsewhere(address, bytes, touch, pc);
 }
@@ -513,21 +515,22 @@ static struct shadow_cell *cell_at(uintptr_t address)
     return data < simt_program.data_high - simt_program.data_low ? simt_memory.data_shadow + data / 4 : NULL;
 }
 
-void simt_poll(const void *address)
+void simt_record_poll(const void *address)
 {
     const struct shadow_cell *cell = cell_at((uintptr_t)address);
 
     struct lane *const lane = simt_running.lane;
 
-    if (lane->loads != lane->loads_of_poll) /* the lane's loads since its last poll differ from those before it */
-        simt_progress.polls = 0;
-    lane->loads_of_poll = lane->loads;
-    lane->loads = 0;
-    lane->polls++;
-    simt_progress.polls++;
+    if (lane->loads_hash !=
+        lane->loads_hash_at_poll) /* the lane's loads since its last poll differ from those before it */
+        simt_progress.polls_without_progress = 0;
+    lane->loads_hash_at_poll = lane->loads_hash;
+    lane->loads_hash = 0;
+    lane->num_polls++;
+    simt_progress.polls_without_progress++;
     if (cell)
-        simt_poll_seen[simt_order.thread >> CELL_THREAD_SHIFT] = (struct poll_seen){.epoch = simt_order.epoch,
-                                                                                    .write_epoch = cell->write_epoch};
+        simt_poll_seen[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct poll_seen){
+            .epoch = simt_order.epoch, .write_epoch = cell->write_epoch};
 }
 
 /** Handles a volatile access: loads count as atomic, as do stores by a thread that has executed a fence. */
@@ -544,9 +547,9 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         touch.kind = ATOMIC_STORE;
     }
     if (store)
-        simt_progress.polls = 0;
+        simt_progress.polls_without_progress = 0;
     else
-        simt_poll(pointer);
+        simt_record_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
         simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
@@ -568,8 +571,9 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         host_accesses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
-    lane->is_split = most_events >= LANE_EVENTS / 2;
-    if (simt_memory.watched && !lane->is_split && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
+    lane->access_is_split = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.watched && !lane->access_is_split &&
+        (size_t)(lane->buffer_end - lane->next_event) <= most_events + 1)
         simt_lane_suspend();
     while (bytes > 0) {
         const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
@@ -578,7 +582,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         at += part;
         bytes -= part;
     }
-    lane->is_split = false;
+    lane->access_is_split = false;
 }
 
 static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
@@ -594,7 +598,7 @@ static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t
         shadow_access(shadow, base, address + part, element, touch, pc, space);
 }
 
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block, bool needs_value,
                         uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
@@ -609,24 +613,26 @@ void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, b
     if (address % bytes != 0)
         fault_misaligned(address, bytes, ACCESS_ATOMIC, pc);
     if (global < simt_memory.arena_bytes) {
-        touch_elements(simt_memory.arena_shadow, simt_memory.arena, address, bytes, element, touch, pc, SPACE_GLOBAL);
-        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+        touch_elements(simt_memory.arena_shadow, simt_memory.arena, address, bytes, element_bytes, touch, pc,
+                       SPACE_GLOBAL);
+        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
-        if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
+        if (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
             simt_fault_shared_bounds(bytes, true, pc);
-        touch_elements(simt_memory.shared_shadow, simt_memory.shared, address, bytes, element, touch, pc, SPACE_SHARED);
-        simt_record(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+        touch_elements(simt_memory.shared_shadow, simt_memory.shared, address, bytes, element_bytes, touch, pc,
+                       SPACE_SHARED);
+        simt_record_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
         check_variable(address, bytes, true, pc);
-        touch_elements(simt_memory.data_shadow, simt_program.data_low, address, bytes, element, touch, pc,
+        touch_elements(simt_memory.data_shadow, simt_program.data_low, address, bytes, element_bytes, touch, pc,
                        SPACE_GLOBAL);
-        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
 }
 
-void simt_access_row(const void *row, uintptr_t pc)
+void simt_access_matrix_row(const void *row, uintptr_t pc)
 {
     if ((uintptr_t)row - simt_memory.shared >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -634,19 +640,19 @@ void simt_access_row(const void *row, uintptr_t pc)
     access_memory(row, 16, false, pc);
 }
 
-void simt_exempt_load(const void *pointer, unsigned bytes)
+void simt_exempt_last_load(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena;
     const uintptr_t shared = address - simt_memory.shared;
 
-    if (!simt_running.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
+    if (!simt_running.lane || simt_order.last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
         simt_race_dismiss(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
     else if (shared < simt_memory.shared_bytes)
         simt_race_dismiss(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
-    else if (simt_variable_has(address, bytes) &&
+    else if (simt_variable_contains(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
         simt_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
 }
@@ -658,20 +664,20 @@ static void check_global(uintptr_t address, const char *function, uintptr_t pc)
 
     if (is_shared || is_local(address))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "uses %s by %s, which is for global memory" SIMT_TRY "a plain load or store",
+                        "uses %s by %s, which is for global memory" SIMT_ADVICE_PREFIX "a plain load or store",
                         is_shared ? "shared memory" : "a local variable or a parameter", function);
 }
 
 void simt_check_global(const void *pointer, const char *function)
 {
     if (simt_running.lane)
-        check_global((uintptr_t)pointer, function, SIMT_CALLER());
+        check_global((uintptr_t)pointer, function, SIMT_RETURN_ADDRESS());
 }
 
-void simt_read_only(const void *pointer, unsigned bytes)
+void simt_record_read_only_load(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
-    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t pc = SIMT_RETURN_ADDRESS();
     const struct shadow_cell *const cell = cell_at(address);
 
     if (!simt_running.lane)
@@ -682,33 +688,34 @@ void simt_read_only(const void *pointer, unsigned bytes)
             cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
                                               .pc = pc,
                                               .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
-                                              .what = ACCESS_LOAD,
+                                              .type = ACCESS_LOAD,
                                               .space = SPACE_GLOBAL});
 }
 
 void simt_check_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_running.lane)
-        access_parts(pointer, bytes, store, SIMT_CALLER());
+        access_parts(pointer, bytes, store, SIMT_RETURN_ADDRESS());
     else
-        host_accesses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+        host_accesses((uintptr_t)pointer, bytes, store, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_argument(const void *pointer, size_t bytes)
+void simt_check_struct_load(const void *pointer, size_t bytes)
 {
     if (simt_running.lane)
-        touch_parts(pointer, bytes, false, false, SIMT_CALLER());
+        touch_parts(pointer, bytes, false, false, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_apart(const void *to, const void *from, size_t bytes)
+void simt_check_no_overlap(const void *destination, const void *source, size_t bytes)
 {
-    const bool behind = (uintptr_t)to > (uintptr_t)from;
-    const uintptr_t distance = behind ? (uintptr_t)to - (uintptr_t)from : (uintptr_t)from - (uintptr_t)to;
+    const bool behind = (uintptr_t)destination > (uintptr_t)source;
+    const uintptr_t distance = behind ? (uintptr_t)destination - (uintptr_t)source
+                                      : (uintptr_t)source - (uintptr_t)destination;
 
     if (simt_running.lane && distance != 0 && distance < bytes)
-        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "overlapping copy",
+        simt_fault_here(cudaErrorIllegalAddress, SIMT_RETURN_ADDRESS(), "overlapping copy",
                         "calls memcpy() with a destination that begins %zu bytes %s the source, so the two overlap by "
-                        "%zu bytes" SIMT_TRY "memmove()",
+                        "%zu bytes" SIMT_ADVICE_PREFIX "memmove()",
                         (size_t)distance, behind ? "after" : "before", bytes - (size_t)distance);
 }
 
@@ -718,28 +725,29 @@ void __tsan_init(void)
 {
 }
 
-void __tsan_func_entry(void *caller)
+void __tsan_func_entry(void *call_site)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    check_stack(lane, SIMT_CALLER());
-    lane->depth -= EVENT_ONE_CALL;
-    simt_running.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
+    check_stack(lane, SIMT_RETURN_ADDRESS());
+    lane->call_depth -= EVENT_ONE_CALL;
+    simt_running.block->call_sites[lane->thread][(lane->call_depth >> EVENT_DEPTH_SHIFT) % MAX_CALL_SITES] =
+        (uintptr_t)call_site;
 }
 
 void __tsan_func_exit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->depth += EVENT_ONE_CALL;
+        simt_running.lane->call_depth += EVENT_ONE_CALL;
 }
 
-void simt_host_function(const char *name)
+void simt_fault_host_function(const char *name)
 {
     if (simt_running.lane)
-        simt_fault_of_call(SIMT_CALLER(), "call of a host function", "calls %s(), which is a function of the host",
-                           name);
+        simt_fault_at_caller(SIMT_RETURN_ADDRESS(), "call of a host function",
+                             "calls %s(), which is a function of the host", name);
 }
 
 int simt_on_device(void)
@@ -747,40 +755,40 @@ int simt_on_device(void)
     return simt_running.lane != NULL;
 }
 
-void simt_host_constant(void)
+void simt_fault_host_constant(void)
 {
     if (simt_running.lane)
-        fault_host_constant(SIMT_CALLER());
+        fault_host_constant(SIMT_RETURN_ADDRESS());
 }
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
-void simt_basic_block(unsigned number)
+void simt_basic_block(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
-    record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    record(SIMT_RETURN_ADDRESS(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
-uint64_t simt_call_begins(unsigned number)
+uint64_t simt_call_begins(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return 0;
-    const uint64_t caller = lane->key;
+    const uint64_t saved_key = lane->key;
 
-    lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_POSITION_SHIFT;
-    return caller;
+    lane->key = ((saved_key & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    return saved_key;
 }
 
-void simt_call_ends(uint64_t caller)
+void simt_call_ends(uint64_t saved_key)
 {
     if (simt_running.lane)
-        simt_running.lane->key = caller;
+        simt_running.lane->key = saved_key;
 }
 
 /**
@@ -800,17 +808,17 @@ ALWAYS_INLINE void access_16(const void *pointer, unsigned bytes, bool store, ui
 void simt_misaligned_vector(const void *vector, int store)
 {
     if (simt_running.lane)
-        fault_misaligned((uintptr_t)vector, 16, store ? ACCESS_STORE : ACCESS_LOAD, SIMT_CALLER());
+        fault_misaligned((uintptr_t)vector, 16, store ? ACCESS_STORE : ACCESS_LOAD, SIMT_RETURN_ADDRESS());
 }
 
-#define HOOKS(kind, bytes, access)                    \
-    void __tsan_##kind##read##bytes(void *address)    \
-    {                                                 \
-        access(address, bytes, false, SIMT_CALLER()); \
-    }                                                 \
-    void __tsan_##kind##write##bytes(void *address)   \
-    {                                                 \
-        access(address, bytes, true, SIMT_CALLER());  \
+#define HOOKS(kind, bytes, access)                            \
+    void __tsan_##kind##read##bytes(void *address)            \
+    {                                                         \
+        access(address, bytes, false, SIMT_RETURN_ADDRESS()); \
+    }                                                         \
+    void __tsan_##kind##write##bytes(void *address)           \
+    {                                                         \
+        access(address, bytes, true, SIMT_RETURN_ADDRESS());  \
     }
 
 #define HOOKS_FROM_2(kind, access) \
@@ -829,42 +837,42 @@ HOOKS_FROM_2(unaligned_volatile_, access_parts)
 
 void __tsan_read_range(void *address, size_t bytes)
 {
-    access_parts(address, bytes, false, SIMT_CALLER());
+    access_parts(address, bytes, false, SIMT_RETURN_ADDRESS());
 }
 
 void __tsan_write_range(void *address, size_t bytes)
 {
-    access_parts(address, bytes, true, SIMT_CALLER());
+    access_parts(address, bytes, true, SIMT_RETURN_ADDRESS());
 }
 
 /* Hooks for accesses to an object's vtable pointer. */
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;
-    access_memory(address, sizeof *address, true, SIMT_CALLER());
+    access_memory(address, sizeof *address, true, SIMT_RETURN_ADDRESS());
 }
 
 void __tsan_vptr_read(void **address)
 {
-    access_memory(address, sizeof *address, false, SIMT_CALLER());
+    access_memory(address, sizeof *address, false, SIMT_RETURN_ADDRESS());
 }
 
 void *__tsan_memcpy(void *to, const void *from, size_t bytes)
 {
-    access_parts(from, bytes, false, SIMT_CALLER());
-    access_parts(to, bytes, true, SIMT_CALLER());
+    access_parts(from, bytes, false, SIMT_RETURN_ADDRESS());
+    access_parts(to, bytes, true, SIMT_RETURN_ADDRESS());
     return memcpy(to, from, bytes);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t bytes)
 {
-    access_parts(from, bytes, false, SIMT_CALLER());
-    access_parts(to, bytes, true, SIMT_CALLER());
+    access_parts(from, bytes, false, SIMT_RETURN_ADDRESS());
+    access_parts(to, bytes, true, SIMT_RETURN_ADDRESS());
     return memmove(to, from, bytes);
 }
 
 void *__tsan_memset(void *to, int value, size_t bytes)
 {
-    access_parts(to, bytes, true, SIMT_CALLER());
+    access_parts(to, bytes, true, SIMT_RETURN_ADDRESS());
     return memset(to, value, bytes);
 }

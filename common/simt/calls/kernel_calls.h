@@ -9,52 +9,52 @@
 #include "memory/shadow.h"
 
 /**
- * Checks and records an atomic of the running lane on `bytes` bytes, in which each element of `element` bytes is
+ * Checks and records an atomic of the running lane on `bytes` bytes, in which each element of `element_bytes` bytes is
  * updated atomically; the atomic's scope is the lane's block (if `in_block`) or all threads. Does nothing outside
  * kernels. An atomic that does not need the old value may be the first write to its address.
  */
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block, bool needs_value,
                         uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
-void simt_poll(const void *address);
+void simt_record_poll(const void *address);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
-void simt_access_row(const void *row, uintptr_t pc);
+void simt_access_matrix_row(const void *row, uintptr_t pc);
 
 /** Records an access that has already been checked as an event of the running lane. */
-void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
+void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
  * Records an EVENT_BULK_COPY, or an EVENT_MBARRIER with its mbarrier_operation, but only while memory is watched.
- * `number` and `other` are the arguments of the observers' lane_uses_barrier.
+ * `quantity` and `offset_or_phase` are the arguments of the observers' lane_uses_barrier.
  */
-void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
-                             uint64_t other);
+void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t quantity,
+                             uint64_t offset_or_phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
-void simt_copies_end(struct block *block);
+void simt_copies_discard_of_block(struct block *block);
 
 /**
  * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
- * functions below complete or drop all these copies. After each copy they set *first to the first remaining copy,
+ * functions below complete or drop all these copies. After each copy they set *first_copy to the first remaining copy,
  * because completing a copy may end the launch.
  */
-uint32_t simt_copies_detach(void);
-void simt_copies_complete(uint32_t *first);
-void simt_copies_drop(uint32_t *first);
+uint32_t simt_copies_detach_first(void);
+void simt_copies_complete(uint32_t *first_copy);
+void simt_copies_discard(uint32_t *first_copy);
 
 /**
  * Times out all mbarrier waits that have a time limit; called when no lane can run. Returns whether there were any such
  * waits.
  */
 bool simt_mbarriers_time_out(struct block *block);
-/** Describes a lane's mbarrier wait that can never end. `also` is inserted before the advice. */
-void simt_mbarrier_describe_wait(const struct lane *lane, const char *also, char *text, size_t size);
+/** Describes a lane's mbarrier wait that can never end. `extra_text` is inserted before the advice. */
+void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
-void simt_mbarriers_check(const struct block *block);
+void simt_mbarriers_check_no_copies(const struct block *block);
 /** Frees the mbarriers of a block. */
 void simt_mbarriers_free(struct block *block);
 
@@ -62,11 +62,11 @@ void simt_mbarriers_free(struct block *block);
  * Exempts the running lane's last load from race reports if that load read the word that a compare-and-swap now
  * updates.
  */
-void simt_exempt_load(const void *pointer, unsigned bytes);
+void simt_exempt_last_load(const void *pointer, unsigned bytes);
 
 /**
  * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
- * SIMT_FAR.
+ * SIMT_INDEX_DISPLACEMENT.
  */
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
@@ -76,9 +76,9 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
-enum { BARRIER_NAME = 32 };
+enum { BARRIER_NAME_SIZE = 32 };
 /** Writes the name of the call at which a lane waits for its block or for the grid. */
-void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME]);
+void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE]);
 /** Returns the name of the collective at which a lane of the warp waits. */
 const char *simt_collective_name(const struct warp *warp, unsigned lane);
 /** Returns the lanes that a waiting lane still waits for. */
@@ -90,11 +90,11 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
 /**
- * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_after() does. Does
+ * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_if_after() does. Does
  * nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may run
  * before it.
  */
-void simt_dismiss_after_barrier(const struct block *block, uintptr_t site);
+void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */
 void simt_barrier_open(struct block *block);
 
@@ -103,8 +103,8 @@ void simt_barrier_open(struct block *block);
  * ends a loop without events after about the time that `event_limit` events take. The first function returns false on
  * failure.
  */
-bool simt_signals_catch(uint64_t event_limit);
-void simt_signals_release(void);
+bool simt_signals_install(uint64_t event_limit);
+void simt_signals_remove(void);
 
 /** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit;

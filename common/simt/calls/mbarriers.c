@@ -100,7 +100,7 @@ static void check_address(const void *address, uintptr_t pc)
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "has an mbarrier at an address that is not a multiple of 8 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)address & 0xff));
-    if (shared + sizeof(struct barrier_handle) > simt_memory.shared_end && shared < simt_memory.shared_resume)
+    if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
         simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
 }
 
@@ -120,7 +120,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
                         "uses an mbarrier that no thread has initialised, or that was written over");
     struct barrier *const barrier = &barriers[number];
 
-    if (!simt_ordered(barrier->epoch, barrier->thread, false)) {
+    if (!simt_is_ordered(barrier->epoch, barrier->thread, false)) {
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
@@ -139,7 +139,7 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
 
 void simt_mbarrier_init(void *address, uint32_t arrivals)
 {
-    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t pc = SIMT_RETURN_ADDRESS();
 
     check_address(address, pc);
     if (arrivals < 1 || arrivals > MAX_ARRIVALS)
@@ -191,7 +191,7 @@ static void wake(struct barrier *barrier)
         struct warp *const warp = &block->warp[i];
 
         FOR_EACH_LANE (lane, warp->at_mbarrier) {
-            if (block->lane[warp->first + lane].mbarrier != number)
+            if (block->lane[warp->first_thread + lane].awaited_mbarrier != number)
                 continue;
             warp->at_mbarrier &= ~lane_bit(lane);
             warp->ready |= lane_bit(lane);
@@ -240,30 +240,30 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 
 void simt_mbarrier_arrive(void *address, uint32_t bytes)
 {
-    struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
+    struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
     const uint32_t phase = barrier->phase;
 
-    arrive(barrier, bytes, SIMT_CALLER());
-    record_use(address, bytes > 0 ? MBARRIER_EXPECT : MBARRIER_ARRIVE, bytes, phase, SIMT_CALLER());
+    arrive(barrier, bytes, SIMT_RETURN_ADDRESS());
+    record_use(address, bytes > 0 ? MBARRIER_EXPECT : MBARRIER_ARRIVE, bytes, phase, SIMT_RETURN_ADDRESS());
 }
 
 void simt_mbarrier_arrive_copies(void *address)
 {
-    struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
-    const uint32_t phase = barrier->phase, first = simt_copies_detach();
+    struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
+    const uint32_t phase = barrier->phase, first = simt_copies_detach_first();
 
     if (first) {
         struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);
 
         if (!copy_arrivals)
-            simt_fault_here(cudaErrorMemoryAllocation, SIMT_CALLER(), "out of memory",
+            simt_fault_here(cudaErrorMemoryAllocation, SIMT_RETURN_ADDRESS(), "out of memory",
                             "has more copies under way than there is room");
         *copy_arrivals = (struct copy_arrival){first, barrier->phase, simt_running.lane->thread,
                                                barrier->copy_arrivals};
         barrier->copy_arrivals = copy_arrivals;
     }
-    arrive(barrier, 0, SIMT_CALLER());
-    record_use(address, MBARRIER_ARRIVE_COPIES, 0, phase, SIMT_CALLER());
+    arrive(barrier, 0, SIMT_RETURN_ADDRESS());
+    record_use(address, MBARRIER_ARRIVE_COPIES, 0, phase, SIMT_RETURN_ADDRESS());
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -290,11 +290,11 @@ static void complete_bulk_copies(struct barrier *barrier)
         return;
     simt_order.epoch++;
     if (!simt_proxy_record_epoch())
-        simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->site, "out of memory",
+        simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->wait_site, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
-        simt_order_add_write(&barrier->completed, simt_bulk_copy_at(number)->thread, simt_order.epoch);
-        barrier->first_copy = simt_bulk_copy_finish(number);
+        simt_order_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread, simt_order.epoch);
+        barrier->first_copy = simt_bulk_copy_complete(number);
     }
     simt_order.epoch++;
 }
@@ -331,16 +331,16 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
     uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
-    simt_order.loaded = 0;
+    simt_order.last_load = 0;
     if (!has_ended(&barriers[number], parity)) {
         struct warp *const warp = simt_running.warp;
 
         phase++;
-        lane->site = pc;
-        lane->call = 0;
-        lane->mbarrier = number;
-        lane->parity = parity & 1;
-        lane->without_limit = without_limit;
+        lane->wait_site = pc;
+        lane->wait_call = 0;
+        lane->awaited_mbarrier = number;
+        lane->awaited_parity = parity & 1;
+        lane->waits_without_limit = without_limit;
         warp->ready &= ~self;
         warp->at_mbarrier |= self;
         barriers[number].waiting++;
@@ -350,9 +350,9 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     struct barrier *const barrier = &barriers[number];
 
     /* A lane that wake() has made ready continues, even if another phase has ended since then. */
-    if (lane->mbarrier != number && !has_ended(barrier, parity))
+    if (lane->awaited_mbarrier != number && !has_ended(barrier, parity))
         return 0;
-    lane->mbarrier = 0;
+    lane->awaited_mbarrier = 0;
     complete_bulk_copies(barrier);
     complete_thread_copies(barrier);
     simt_order_acquire(barrier->completed);
@@ -362,12 +362,12 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
 
 int simt_mbarrier_try_wait(void *address, uint32_t parity)
 {
-    return wait(address, parity, false, SIMT_CALLER());
+    return wait(address, parity, false, SIMT_RETURN_ADDRESS());
 }
 
 void simt_mbarrier_wait(void *address, uint32_t parity)
 {
-    wait(address, parity, true, SIMT_CALLER());
+    wait(address, parity, true, SIMT_RETURN_ADDRESS());
 }
 
 bool simt_mbarriers_time_out(struct block *block)
@@ -378,12 +378,12 @@ bool simt_mbarriers_time_out(struct block *block)
         struct warp *const warp = &block->warp[i];
 
         FOR_EACH_LANE (l, warp->at_mbarrier) {
-            struct lane *const lane = &block->lane[warp->first + l];
+            struct lane *const lane = &block->lane[warp->first_thread + l];
 
-            if (lane->without_limit)
+            if (lane->waits_without_limit)
                 continue;
-            barriers[lane->mbarrier].waiting--;
-            lane->mbarrier = 0;
+            barriers[lane->awaited_mbarrier].waiting--;
+            lane->awaited_mbarrier = 0;
             warp->at_mbarrier &= ~lane_bit(l);
             warp->ready |= lane_bit(l);
             any = true;
@@ -392,10 +392,10 @@ bool simt_mbarriers_time_out(struct block *block)
     return any;
 }
 
-void simt_mbarrier_describe_wait(const struct lane *lane, const char *also, char *text, size_t size)
+void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text, char *text, size_t size)
 {
-    const struct barrier *const barrier = &barriers[lane->mbarrier];
-    char missing[96] = "", of[ARRAY_TEXT];
+    const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
+    char missing[96] = "", of[ARRAY_TEXT_SIZE];
     const char *const advice = barrier->bytes != 0
                                    ? "announce as many bytes by mbarrier_arrive_expect() as the copies bring"
                                    : "check the number of arrivals in mbarrier_init(), who arrives, and the parity";
@@ -404,11 +404,12 @@ void simt_mbarrier_describe_wait(const struct lane *lane, const char *also, char
         snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
     else if (barrier->bytes < 0)
         snprintf(missing, sizeof missing, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
-    simt_name_array(barrier->address, true, of);
+    simt_describe_array(barrier->address, true, of);
     snprintf(text, size,
              "waits for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION
-             ", which lacks %u of %u arrivals%s%s" SIMT_TRY "%s",
-             barrier->phase, lane->parity, of, barrier->pc, barrier->pending, barrier->count, missing, also, advice);
+             ", which lacks %u of %u arrivals%s%s" SIMT_ADVICE_PREFIX "%s",
+             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, missing,
+             extra_text, advice);
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
@@ -422,24 +423,24 @@ static void issue(struct bulk_copy *copy, void *address)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
                         "copies with an mbarrier, made" SIMT_LOCATION ", whose thread has not fenced after that",
                         barrier->pc);
-    copy->thread = simt_running.lane->thread;
+    copy->issuing_thread = simt_running.lane->thread;
     copy->phase = barrier->phase;
     const uint32_t number = simt_bulk_copy_issue(copy);
 
     if (barrier->first_copy)
-        simt_bulk_copy_at(barrier->last_copy)->next = number;
+        simt_bulk_copy_at(barrier->last_copy)->next_copy = number;
     else
         barrier->first_copy = number;
     barrier->last_copy = number;
     simt_bulk_copy_begin(number);
-    simt_order_add_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->epoch);
-    simt_order.loaded = 0;
-    OBSERVE(bulk_copied, bulk_copy_bytes(copy));
+    simt_order_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
+    simt_order.last_load = 0;
+    NOTIFY_OBSERVERS(bulk_copied, bulk_copy_bytes(copy));
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.watched))
-        simt_record_barrier_use(copy->pc, EVENT_BULK_COPY, 0, simt_bulk_copy_source(number), bulk_copy_bytes(copy),
-                                (uintptr_t)copy->to - simt_memory.shared);
+        simt_record_barrier_use(copy->pc, EVENT_BULK_COPY, 0, simt_bulk_copy_source_offset(number),
+                                bulk_copy_bytes(copy), (uintptr_t)copy->destination - simt_memory.shared);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
@@ -450,16 +451,16 @@ static void check_multiple(uint64_t value, unsigned of, const char *what, uintpt
                         (unsigned)(value & 0xfff));
 }
 
-void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
+void simt_bulk_copy(void *destination, const void *source, uint32_t bytes, void *barrier)
 {
-    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t pc = SIMT_RETURN_ADDRESS();
     struct bulk_copy copy = {
-        .to = to,
-        .map = {.matrix = from, .rows = 1, .columns = bytes / 2, .tile_rows = 1, .tile_columns = bytes / 2},
+        .destination = destination,
+        .map = {.matrix = source, .rows = 1, .columns = bytes / 2, .tile_rows = 1, .tile_columns = bytes / 2},
         .pc = pc};
 
-    check_multiple((uintptr_t)to, 16, "to an address that", pc);
-    check_multiple((uintptr_t)from, 16, "from an address that", pc);
+    check_multiple((uintptr_t)destination, 16, "to an address that", pc);
+    check_multiple((uintptr_t)source, 16, "from an address that", pc);
     check_multiple(bytes, 16, "a number of bytes that", pc);
     if (bytes == 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy", "copies 0 bytes in bulk");
@@ -476,7 +477,7 @@ static void check_map(const simt_tensor_map *map, uintptr_t pc)
     const struct fiber_stacks *const stacks = &simt_running.block->stacks;
     const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
 
-    if (!is_shared && (address - (uintptr_t)stacks->base < stacks->mapped || global < simt_memory.arena_bytes ||
+    if (!is_shared && (address - (uintptr_t)stacks->base < stacks->mapped_bytes || global < simt_memory.arena_bytes ||
                        simt_in_program_data(map, sizeof *map)))
         return;
     simt_fault_here(cudaErrorIllegalAddress, pc, "bad asynchronous copy",
@@ -485,17 +486,17 @@ static void check_map(const simt_tensor_map *map, uintptr_t pc)
                     is_shared ? "shared" : "the host's");
 }
 
-void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier)
+void simt_bulk_copy_tile(void *destination, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier)
 {
-    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t pc = SIMT_RETURN_ADDRESS();
 
     check_map(map, pc);
-    struct bulk_copy copy = {.to = to, .map = *map, .row = row, .column = column, .pc = pc};
+    struct bulk_copy copy = {.destination = destination, .map = *map, .row = row, .column = column, .pc = pc};
 
-    if (map->made != SIMT_TENSOR_MAP_MADE)
+    if (map->magic != SIMT_TENSOR_MAP_MAGIC)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
                         "copies by a tensor map that was never made");
-    check_multiple((uintptr_t)to, map->swizzle ? 8 * map->swizzle : 128, "a tile to an address that", pc);
+    check_multiple((uintptr_t)destination, map->swizzle ? 8 * map->swizzle : 128, "a tile to an address that", pc);
     if (column % 8 != 0)
         simt_fault_here(
             cudaErrorLaunchFailure, pc, "bad asynchronous copy",
@@ -505,14 +506,14 @@ void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int3
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
-void simt_mbarriers_check(const struct block *block)
+void simt_mbarriers_check_no_copies(const struct block *block)
 {
     for (uint32_t number = block->first_mbarrier; number; number = barriers[number].next) {
         const struct bulk_copy *const copy = simt_bulk_copy_at(barriers[number].first_copy);
 
         if (!barriers[number].first_copy)
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(copy->thread), copy->pc,
+        simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(copy->issuing_thread), copy->pc,
                           "asynchronous copy under way",
                           "copies %u bytes for which no thread waits before the block ends", bulk_copy_bytes(copy));
         return;
@@ -526,12 +527,12 @@ void simt_mbarriers_free(struct block *block)
         struct barrier *const barrier = &barriers[number];
 
         while (barrier->first_copy)
-            barrier->first_copy = simt_bulk_copy_drop(barrier->first_copy);
+            barrier->first_copy = simt_bulk_copy_discard(barrier->first_copy);
         while (barrier->copy_arrivals) {
             struct copy_arrival *const copy_arrivals = barrier->copy_arrivals;
 
             barrier->copy_arrivals = copy_arrivals->next;
-            simt_copies_drop(&copy_arrivals->first);
+            simt_copies_discard(&copy_arrivals->first);
             free(copy_arrivals);
         }
         simt_vector_clock_release(barrier->arriving);

@@ -20,20 +20,20 @@
 /** Reports a call of a pure virtual function as a fault. */
 _Noreturn void __cxa_pure_virtual(void)
 {
-    simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
+    simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "call of a pure virtual function", "calls it");
 }
 
 /**
  * Reports that supposedly unreachable code has been reached: as a fault of the running thread or, outside kernels, of
  * the host, which then aborts.
  */
-static _Noreturn void fault_reached(uintptr_t caller, const char *kind, const char *by_thread, const char *by_host)
+static _Noreturn void fault_reached(uintptr_t call_site, const char *kind, const char *by_thread, const char *by_host)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     if (simt_running.lane)
-        simt_fault_here(cudaErrorLaunchFailure, caller, kind, "%s", by_thread);
-    simt_source_line(caller, location);
+        simt_fault_here(cudaErrorLaunchFailure, call_site, kind, "%s", by_thread);
+    simt_source_line(call_site, location);
     fprintf(stderr, "%s: %s\n", location, by_host);
     abort();
 }
@@ -42,8 +42,8 @@ static _Noreturn void fault_reached(uintptr_t caller, const char *kind, const ch
 _Noreturn void __ubsan_handle_missing_return(void *data)
 {
     (void)data;
-    fault_reached(SIMT_CALLER(), "missing return",
-                  "reaches the end of a function that returns a value" SIMT_TRY "a return on each path",
+    fault_reached(SIMT_RETURN_ADDRESS(), "missing return",
+                  "reaches the end of a function that returns a value" SIMT_ADVICE_PREFIX "a return on each path",
                   "a function of the host reaches its end without returning a value");
 }
 
@@ -51,16 +51,17 @@ _Noreturn void __ubsan_handle_missing_return(void *data)
 _Noreturn void __ubsan_handle_builtin_unreachable(void *data)
 {
     (void)data;
-    fault_reached(SIMT_CALLER(), "false assumption",
-                  "reaches __builtin_unreachable()" SIMT_TRY "an assert(false) or __trap() in its place",
+    fault_reached(SIMT_RETURN_ADDRESS(), "false assumption",
+                  "reaches __builtin_unreachable()" SIMT_ADVICE_PREFIX "an assert(false) or __trap() in its place",
                   "the host reaches __builtin_unreachable()");
 }
 
-void simt_false_assumption(const char *condition)
+void simt_fault_false_assumption(const char *condition)
 {
     if (simt_running.lane)
-        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "false assumption",
-                        "lets the compiler assume what does not hold: %s" SIMT_TRY "an assert() of it", condition);
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "false assumption",
+                        "lets the compiler assume what does not hold: %s" SIMT_ADVICE_PREFIX "an assert() of it",
+                        condition);
 }
 
 /* --- signals ------------------------------------------------------------------------------------------------------ */
@@ -136,7 +137,7 @@ enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
 
 static struct silence {
     pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */
-    struct progress progress;
+    struct launch_progress progress;
     const struct lane *lane;
     const struct lane_event *cursor;
     uint64_t ticks, limit;
@@ -158,11 +159,11 @@ static void on_tick(uintptr_t pc)
         pthread_kill(silence.thread, SIGVTALRM);
         return;
     }
-    if (!lane || lane != silence.lane || lane->cursor != silence.cursor ||
+    if (!lane || lane != silence.lane || lane->next_event != silence.cursor ||
         memcmp(&simt_progress, &silence.progress, sizeof simt_progress) != 0) {
         silence.progress = simt_progress;
         silence.lane = lane;
-        silence.cursor = lane ? lane->cursor : NULL;
+        silence.cursor = lane ? lane->next_event : NULL;
         silence.ticks = 0;
         return;
     }
@@ -187,7 +188,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         return;
     }
     if (signal != SIGPROF && simt_is_second_host_thread())
-        simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
+        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
     if (signal == SIGPROF && !simt_running.lane) { /* no lane is running: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
@@ -209,20 +210,20 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
     if (address == interrupted_pc(context))
         simt_fault_here(cudaErrorIllegalAddress, caller_of_target(context), "illegal address",
-                        "calls %s" SIMT_TRY
+                        "calls %s" SIMT_ADVICE_PREFIX
                         "check that the pointer has been set to a __device__ function, by code that runs on the device",
                         address ? "a function through a pointer that does not point to code"
                                 : "a function through a null pointer");
-    if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES || /* in the guard */
-        simt_running.lane->stack - interrupted_stack(context) < MAX_FRAME_BYTES)
-        simt_fault_stack(pc);
+    if (address - (simt_running.lane->stack_low - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES || /* in the guard */
+        simt_running.lane->stack_low - interrupted_stack(context) < MAX_FRAME_BYTES)
+        simt_fault_stack_overflow(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "accesses an address where no memory is" SIMT_TRY
+                    "accesses an address where no memory is" SIMT_ADVICE_PREFIX
                     "check the pointer, and the index that is added to it");
 }
 
-bool simt_signals_catch(uint64_t event_limit)
+bool simt_signals_install(uint64_t event_limit)
 {
     static unsigned char alternate[64 * 1024];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
@@ -240,7 +241,7 @@ bool simt_signals_catch(uint64_t event_limit)
     return true;
 }
 
-void simt_signals_release(void)
+void simt_signals_remove(void)
 {
     start_ticks(0, 0);
     for (int i = 0; i < NUM_SIGNALS; i++)
@@ -252,14 +253,14 @@ void simt_signals_release(void)
 
 _Noreturn void simt_trap(void)
 {
-    simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "trap", "executes __trap()");
+    simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "trap", "executes __trap()");
 }
 
 /* Handles a failed assert(): a fault in a kernel; on the host, the same behaviour as the C library's function. */
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
     if (simt_running.lane)
-        simt_fault_here(cudaErrorAssert, SIMT_CALLER(), "assertion failed", "fails assert(%s)", expression);
+        simt_fault_here(cudaErrorAssert, SIMT_RETURN_ADDRESS(), "assertion failed", "fails assert(%s)", expression);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();
 }
@@ -267,13 +268,13 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
 /** Reports an abort() in a kernel as a fault; on the host, prints an additional line with its source location. */
 _Noreturn void abort(void)
 {
-    const uintptr_t caller = SIMT_CALLER();
-    char location[LOCATION_TEXT];
+    const uintptr_t call_site = SIMT_RETURN_ADDRESS();
+    char location[LOCATION_TEXT_SIZE];
 
     if (simt_running.lane)
-        simt_fault_here(cudaErrorLaunchFailure, caller, "abort", "calls abort(), which is a function of the host");
-    simt_fault_show();
-    simt_source_line(caller, location);
+        simt_fault_here(cudaErrorLaunchFailure, call_site, "abort", "calls abort(), which is a function of the host");
+    simt_fault_print();
+    simt_source_line(call_site, location);
     fprintf(stderr, "%s: the host calls abort()\n", location);
     raise(SIGABRT);
     signal(SIGABRT, SIG_DFL); /* the program's own handler has returned */

@@ -58,7 +58,7 @@ uint64_t simt_wgmma_operand(const void *shared)
     const uintptr_t offset = (uintptr_t)shared - simt_memory.shared;
 
     if (offset >= simt_memory.shared_bytes)
-        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "illegal address",
+        simt_fault_here(cudaErrorIllegalAddress, SIMT_RETURN_ADDRESS(), "illegal address",
                         "names an operand of a product that is not in shared memory");
     return ((uintptr_t)shared & (WINDOW - 1)) >> 4 | UINT64_C(1) << 16 | (uint64_t)(EIGHT_ROWS >> 4) << 32 |
            UINT64_C(1) << 62;
@@ -72,7 +72,7 @@ uint64_t simt_wgmma_operand(const void *shared)
 static uintptr_t address_of(uint64_t operand)
 {
     const uintptr_t low = (operand & 0x3fff) << 4;
-    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1), end = simt_memory.shared_end;
+    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1), end = simt_memory.dynamic_end;
 
     return simt_memory.shared + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
 }
@@ -94,7 +94,7 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         "64 or 96",
                         (unsigned)(address % EIGHT_ROWS));
     if (end > simt_memory.shared_bytes ||
-        (end > simt_memory.shared_end && address - simt_memory.shared < simt_memory.shared_resume))
+        (end > simt_memory.dynamic_end && address - simt_memory.shared < simt_memory.dynamic_resume))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
                         "dynamic bytes)",
@@ -112,7 +112,7 @@ static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
 static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t before, uintptr_t pc)
 {
     struct word_access access = {
-        .pc = pc, .site = cell_site(pc), .bytes = 0xf, .what = ACCESS_LOAD, .space = SPACE_SHARED};
+        .pc = pc, .site = cell_site(pc), .bytes = 0xf, .type = ACCESS_LOAD, .space = SPACE_SHARED};
 
     for (unsigned i = 0; i < 2 * rows; i++) {
         access.address = chunk_of(operand, first + i / 2, i % 2);
@@ -140,7 +140,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
-    const unsigned warp = simt_running.warp->first / WARP_LANES % GROUP_WARPS;
+    const unsigned warp = simt_running.warp->first_thread / WARP_LANES % GROUP_WARPS;
 
     read_rows(a, warp * WARP_ROWS, WARP_ROWS, before, pc);
     read_rows(b, 0, columns, before, pc);
@@ -169,9 +169,9 @@ void simt_product_check_operands(const struct product_part *part, uintptr_t pc)
     if (!products || !products->fenced)
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence before a product",
                         "has a product without a wgmma.fence before the first");
-    check_operand(part->a, GROUP_WARPS * WARP_ROWS, pc);
-    check_operand(part->b, 2 * part->count, pc);
-    read_operands(part->a, part->b, 2 * part->count, 0, pc);
+    check_operand(part->a_descriptor, GROUP_WARPS * WARP_ROWS, pc);
+    check_operand(part->b_descriptor, 2 * part->num_sums, pc);
+    read_operands(part->a_descriptor, part->b_descriptor, 2 * part->num_sums, 0, pc);
     simt_order.epoch++;
 }
 
@@ -190,20 +190,20 @@ static float *unpack_row(float *to, uint64_t operand, unsigned row)
 static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
 {
     static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];
-    const unsigned columns = 2 * parts[0]->count;
-    const unsigned first = warp->first / WARP_LANES % GROUP_WARPS * WARP_ROWS;
+    const unsigned columns = 2 * parts[0]->num_sums;
+    const unsigned first = warp->first_thread / WARP_LANES % GROUP_WARPS * WARP_ROWS;
 
     for (unsigned row = 0; row < WARP_ROWS; row++)
-        unpack_row(a[row], parts[0]->a, first + row);
+        unpack_row(a[row], parts[0]->a_descriptor, first + row);
     for (unsigned column = 0; column < columns; column++) {
         float of_column[DEPTH];
 
-        unpack_row(of_column, parts[0]->b, column);
+        unpack_row(of_column, parts[0]->b_descriptor, column);
         for (unsigned k = 0; k < DEPTH; k++)
             b[k][column] = of_column[k];
     }
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned i = 0; i < parts[lane]->count; i++)
+        for (unsigned i = 0; i < parts[lane]->num_sums; i++)
             d[lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2] = parts[lane]->sums[i];
     }
     for (unsigned row = 0; row < WARP_ROWS; row++) {
@@ -213,7 +213,7 @@ static void multiply(const struct warp *warp, const struct product_part *const p
         }
     }
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned i = 0; i < parts[lane]->count; i++)
+        for (unsigned i = 0; i < parts[lane]->num_sums; i++)
             parts[lane]->sums[i] = d[lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2];
     }
 }
@@ -235,24 +235,25 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
 
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         parts[lane] = (const struct product_part *)(uintptr_t)lanes[lane];
-        if (parts[lane]->a == parts[0]->a && parts[lane]->b == parts[0]->b && parts[lane]->count == parts[0]->count)
+        if (parts[lane]->a_descriptor == parts[0]->a_descriptor &&
+            parts[lane]->b_descriptor == parts[0]->b_descriptor && parts[lane]->num_sums == parts[0]->num_sums)
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, first[lane].index, first[lane].site, "several products",
+        simt_fault_thread(cudaErrorLaunchFailure, first[lane].index, first[lane].wait_site, "several products",
                           "names operands of a product that are not those of lane 0");
         return false;
     }
     if (!product) {
-        simt_fault_thread(cudaErrorMemoryAllocation, first->index, first->site, "out of memory",
+        simt_fault_thread(cudaErrorMemoryAllocation, first->index, first->wait_site, "out of memory",
                           "has more products under way than there is room");
         return false;
     }
     multiply(warp, parts);
-    *product = (struct product){.a = parts[0]->a,
-                                .b = parts[0]->b,
+    *product = (struct product){.a = parts[0]->a_descriptor,
+                                .b = parts[0]->b_descriptor,
                                 .group = products->groups,
                                 .epoch = simt_order.epoch,
-                                .pc = first->site,
-                                .count = parts[0]->count};
+                                .pc = first->wait_site,
+                                .count = parts[0]->num_sums};
     for (unsigned lane = 0; lane < WARP_LANES; lane++)
         product->sums[lane] = parts[lane]->sums;
     products->done++;
@@ -283,32 +284,32 @@ static bool is_awaited(const struct products *products, const struct product *pr
     return product->group + (uint64_t)pending < products->groups;
 }
 
-void simt_products_wait(unsigned pending)
+void simt_products_check_waited(unsigned num_pending)
 {
     const struct products *const products = simt_running.warp->products;
 
     for (unsigned i = 0; products && is_first_lane() && i < products->count; i++) {
         const struct product *const product = &products->pending[i];
 
-        if (is_awaited(products, product, pending))
+        if (is_awaited(products, product, num_pending))
             read_operands(product->a, product->b, 2 * product->count, product->epoch, product->pc);
     }
 }
 
-void simt_products_waited(struct warp *warp, unsigned pending)
+void simt_products_remove_waited(struct warp *warp, unsigned num_pending)
 {
     struct products *const products = warp->products;
     unsigned done = 0;
 
     if (!products)
         return;
-    while (done < products->count && is_awaited(products, &products->pending[done], pending))
+    while (done < products->count && is_awaited(products, &products->pending[done], num_pending))
         done++;
     products->count -= done;
     memmove(products->pending, products->pending + done, products->count * sizeof *products->pending);
 }
 
-void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct products *const products = simt_running.warp->products;
     const unsigned lane = simt_running.lane->thread % WARP_LANES;
@@ -333,7 +334,7 @@ void simt_products_check_groups(const struct block *block)
 
         for (unsigned j = i / GROUP_WARPS * GROUP_WARPS; mine && j < i / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS; j++) {
             const struct products *theirs = j < block->warps ? block->warp[j].products : NULL;
-            const struct lane *const lane = &block->lane[block->warp[i].first];
+            const struct lane *const lane = &block->lane[block->warp[i].first_thread];
 
             theirs = theirs ? theirs : &none;
             if (mine->done == theirs->done && mine->which == theirs->which)
@@ -355,9 +356,9 @@ void simt_set_registers(unsigned registers)
 {
     struct lane *const lane = simt_running.lane;
 
-    lane->registers_site = SIMT_CALLER();
-    lane->registers = registers;
-    lane->registers_requests = lane->registers_requests * 31 + registers;
+    lane->register_request_site = SIMT_RETURN_ADDRESS();
+    lane->requested_registers = registers;
+    lane->register_requests_hash = lane->register_requests_hash * 31 + registers;
     simt_running.block->has_register_requests = true;
 }
 
@@ -368,14 +369,15 @@ static void check_requests(const struct block *block, unsigned first)
 
     for (unsigned i = 1; i < GROUP_WARPS * WARP_LANES; i++) {
         const bool exists = first + i < block->threads;
-        const uint32_t theirs = exists ? lane[i].registers_requests : 0;
-        const bool is_mine = lane->registers_requests != 0;
+        const uint32_t theirs = exists ? lane[i].register_requests_hash : 0;
+        const bool is_mine = lane->register_requests_hash != 0;
 
-        if (theirs == lane->registers_requests)
+        if (theirs == lane->register_requests_hash)
             continue;
         simt_fault_thread(cudaErrorLaunchFailure, is_mine ? lane->index : lane[i].index,
-                          is_mine ? lane->registers_site : lane[i].registers_site, "warpgroup that is not together",
-                          "requests registers, but thread %u of its warpgroup %s" SIMT_TRY
+                          is_mine ? lane->register_request_site : lane[i].register_request_site,
+                          "warpgroup that is not together",
+                          "requests registers, but thread %u of its warpgroup %s" SIMT_ADVICE_PREFIX
                           "the same registers_decrease() or registers_increase() in all 128 threads of the warpgroup",
                           is_mine ? i : 0, exists ? "does not request the same" : "does not exist");
         return;
@@ -393,18 +395,18 @@ void simt_registers_check(const struct block *block)
 
         if (i % (GROUP_WARPS * WARP_LANES) == 0)
             check_requests(block, i);
-        needed += lane->registers ? lane->registers : LEAST;
-        if (lane->registers && (!last || lane->registers > last->registers))
+        needed += lane->requested_registers ? lane->requested_registers : LEAST;
+        if (lane->requested_registers && (!last || lane->requested_registers > last->requested_registers))
             last = lane;
     }
     if (last && needed > PROCESSOR_REGISTERS && !simt_faulted)
-        simt_fault_thread(cudaErrorLaunchFailure, last->index, last->registers_site, "too many registers",
+        simt_fault_thread(cudaErrorLaunchFailure, last->index, last->register_request_site, "too many registers",
                           "requests %u registers and would wait for ever: the block's threads request %u in all, and a "
                           "multiprocessor has %u",
-                          last->registers, needed, (unsigned)PROCESSOR_REGISTERS);
+                          last->requested_registers, needed, (unsigned)PROCESSOR_REGISTERS);
 }
 
-void simt_products_end(struct block *block)
+void simt_products_free(struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {
         if (block->warp[i].products)

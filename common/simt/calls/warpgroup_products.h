@@ -8,11 +8,11 @@
 
 #include "lanes/lanes.h"
 
-/** A lane's part of a product: `count` = N / 2 sums, and the descriptors of both operands. */
+/** A lane's part of a product: `num_sums` = N / 2 sums, and the descriptors of both operands. */
 struct product_part {
     float *sums;
-    unsigned count;
-    uint64_t a, b;
+    unsigned num_sums;
+    uint64_t a_descriptor, b_descriptor;
 };
 
 /**
@@ -27,16 +27,16 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 bool simt_products_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
-/** Checks, for all groups except the last `pending`, that no thread has written the operands since the issue. */
-void simt_products_wait(unsigned pending);
-/** Removes the products of all groups except the last `pending` from the warp's pending products. */
-void simt_products_waited(struct warp *warp, unsigned pending);
+/** Checks, for all groups except the last `num_pending`, that no thread has written the operands since the issue. */
+void simt_products_check_waited(unsigned num_pending);
+/** Removes the products of all groups except the last `num_pending` from the warp's pending products. */
+void simt_products_remove_waited(struct warp *warp, unsigned num_pending);
 
 /**
  * Ends the launch if the running lane accesses sums of a pending product: the access is to `bytes` bytes at an address
  * on the lane's own stack.
  */
-void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
+void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
 /**
  * Checks, after all threads of a block have returned, that the warps of each warpgroup have issued the same products.
@@ -48,6 +48,6 @@ void simt_products_check_groups(const struct block *block);
  */
 void simt_registers_check(const struct block *block);
 /** Frees a block's products. */
-void simt_products_end(struct block *block);
+void simt_products_free(struct block *block);
 
 #endif

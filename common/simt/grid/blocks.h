@@ -17,10 +17,10 @@ extern uint64_t simt_event_limit;
 extern uintptr_t simt_last_pc;
 
 /** Replays the events of the warp's lanes, up to the first one that an event not yet recorded might precede. */
-void simt_replay(struct warp *warp);
+void simt_replay_events(struct warp *warp);
 
 /** Resets the block before its threads start. */
-void simt_block_begin(struct block *block);
+void simt_block_reset(struct block *block);
 
 enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 

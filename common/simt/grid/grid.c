@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
+enum { LIVE_BLOCKS = NUM_PROCESSORS * PROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
 
 static struct shared {
     uintptr_t low;
@@ -49,8 +49,8 @@ static void block_free(struct block *block)
     fiber_stacks_unmap(&block->stacks);
     pages_unmap(block->shared_shadow, shared.shadow_bytes);
     pages_unmap(block->shared_copy, shared.bytes);
-    pages_unmap(block->parked, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
-    pages_unmap(block, block->mapped);
+    pages_unmap(block->parked_events, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
+    pages_unmap(block, block->mapped_bytes);
 }
 
 /**
@@ -61,19 +61,21 @@ static void block_free(struct block *block)
 static struct block *block_new(unsigned threads, bool first)
 {
     const size_t events = WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events;
-    const size_t bytes = first ? (sizeof(struct block) + events + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE
+    const size_t bytes = first ? (sizeof(struct block) + events + LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES *
+                                     LARGE_PAGE_BYTES
                                : sizeof(struct block);
     struct block *block = first ? pages_map_large(bytes) : pages_map(bytes);
 
     if (!block)
         return NULL;
-    block->mapped = bytes;
+    block->mapped_bytes = bytes;
     if (first)
         simt_lane_events = (struct lane_event *)(block + 1);
     block->shared_shadow = pages_map(shared.shadow_bytes);
     block->shared_copy = pages_map(shared.bytes);
-    block->parked = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
-    if (!block->shared_shadow || !block->shared_copy || !block->parked || !fiber_stacks_map(&block->stacks, threads)) {
+    block->parked_events = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
+    if (!block->shared_shadow || !block->shared_copy || !block->parked_events ||
+        !fiber_stacks_map(&block->stacks, threads)) {
         block_free(block);
         return NULL;
     }
@@ -88,7 +90,7 @@ static struct block *block_new(unsigned threads, bool first)
 static bool blocks_make(unsigned count, unsigned threads)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (live[i] && live[i]->stacks.count < threads) {
+        if (live[i] && live[i]->stacks.num_stacks < threads) {
             block_free(live[i]);
             live[i] = NULL;
         }
@@ -106,7 +108,7 @@ static void blocks_thin_out(void)
     size_t threads = 0;
 
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
-        threads += live[i] ? live[i]->stacks.count : 0;
+        threads += live[i] ? live[i]->stacks.num_stacks : 0;
         if (threads > KEPT_THREADS) {
             block_free(live[i]);
             live[i] = NULL;
@@ -123,7 +125,7 @@ static void blocks_mend(void)
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
         if (!live[i])
             continue;
-        live[i]->prepared = 0;
+        live[i]->num_prepared_fibers = 0;
         simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
     }
 }
@@ -168,7 +170,7 @@ static void block_shape(struct block *block, const struct launch *launch)
     for (unsigned i = 0; i < block->warps; i++) {
         const unsigned lanes = block->threads - i * WARP_LANES;
 
-        block->warp[i].first = i * WARP_LANES;
+        block->warp[i].first_thread = i * WARP_LANES;
         block->warp[i].lanes = lanes >= WARP_LANES ? ALL_LANES : lane_bit(lanes) - 1;
     }
     for (unsigned i = 0; i < block->threads; i++) {
@@ -176,16 +178,16 @@ static void block_shape(struct block *block, const struct launch *launch)
 
         lane->thread = i;
         lane->index = simt_thread_index(i);
-        if (i >= block->prepared) {
+        if (i >= block->num_prepared_fibers) {
             unsigned char *stack = fiber_stack(&block->stacks, i);
 
-            lane->stack = (uintptr_t)stack;
+            lane->stack_low = (uintptr_t)stack;
             ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames poisoned */
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
-    if (block->prepared < block->threads)
-        block->prepared = block->threads;
+    if (block->num_prepared_fibers < block->threads)
+        block->num_prepared_fibers = block->threads;
 }
 
 /* --- memory of kernels -------------------------------------------------------------------------------------------- */
@@ -197,8 +199,8 @@ static bool open_memory(void)
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = live[0]->shared_shadow;
-    simt_memory.shared_end = shared.dynamic + simt_current_launch.dynamic_shared;
-    simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_memory.dynamic_end = shared.dynamic + simt_current_launch.dynamic_shared;
+    simt_memory.dynamic_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
     return true;
 }
@@ -217,15 +219,16 @@ static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
 
-    memset(bytes, 0xff, simt_memory.shared_end);
-    memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
+    memset(bytes, 0xff, simt_memory.dynamic_end);
+    memset(bytes + simt_memory.dynamic_resume, 0xff, shared.bytes - simt_memory.dynamic_resume);
 }
 
 /** Copies the part of shared memory that this launch can use to or from a block's saved copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
-    memcpy(to, from, simt_memory.shared_end);
-    memcpy(to + simt_memory.shared_resume, from + simt_memory.shared_resume, shared.bytes - simt_memory.shared_resume);
+    memcpy(to, from, simt_memory.dynamic_end);
+    memcpy(to + simt_memory.dynamic_resume, from + simt_memory.dynamic_resume,
+           shared.bytes - simt_memory.dynamic_resume);
 }
 
 /**
@@ -246,18 +249,18 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
 
     if (!launches)
         return false;
-    if (launches->count == 1)
+    if (launches->num_launches == 1)
         simt_histories_forget();
-    simt_races_forget();
-    return simt_order_launch(blocks, launch->cooperative, launches);
+    simt_races_discard();
+    return simt_order_begin_launch(blocks, launch->cooperative, launches);
 }
 
 /** Drops the asynchronous copies, mbarriers and warpgroup products of a block that has ended. */
 static void forget(struct block *block)
 {
-    simt_copies_end(block);
+    simt_copies_discard_of_block(block);
     simt_mbarriers_free(block);
-    simt_products_end(block);
+    simt_products_free(block);
 }
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
@@ -302,22 +305,22 @@ static void show_progress(uint64_t done, uint64_t blocks)
 
 static void run_in_turn(uint64_t blocks)
 {
-    const uint64_t round = simt_turns_round();
+    const uint64_t round = simt_turns_begin_round();
 
     show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        const uint32_t number = (uint32_t)simt_turn(round, i, blocks);
+        const uint32_t number = (uint32_t)simt_turns_number_at(round, i, blocks);
 
         live[0]->number = number;
         simt_block_idx = simt_block_index(number);
         poison_shared();
-        simt_block_begin(live[0]);
-        OBSERVE(block_runs, number);
+        simt_block_reset(live[0]);
+        NOTIFY_OBSERVERS(block_begins_or_resumes, number);
         simt_block_run(live[0]);
         forget(live[0]);
-        simt_order_end(&simt_order.block);
-        OBSERVE(blocks_ended, 1);
-        simt_progress.before_block = simt_progress.events + simt_progress.arrivals;
+        simt_order_end_block(&simt_order.block);
+        NOTIFY_OBSERVERS(blocks_ended, 1);
+        simt_progress.work_before_block = simt_progress.events + simt_progress.arrivals;
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -329,8 +332,8 @@ static void block_enter(struct block *block)
     simt_block_idx = simt_block_index(block->number);
     copy_shared((unsigned char *)shared.low, block->shared_copy);
     simt_memory.shared_shadow = block->shared_shadow;
-    simt_order_resume(block->number, &block->order);
-    OBSERVE(block_runs, block->number);
+    simt_order_resume_block(block->number, &block->order);
+    NOTIFY_OBSERVERS(block_begins_or_resumes, block->number);
     simt_running.block = block;
 }
 
@@ -351,8 +354,8 @@ static void block_first_turn(struct block *block)
     simt_block_idx = simt_block_index(block->number);
     poison_shared();
     simt_memory.shared_shadow = block->shared_shadow;
-    simt_block_begin(block);
-    OBSERVE(block_runs, block->number);
+    simt_block_reset(block);
+    NOTIFY_OBSERVERS(block_begins_or_resumes, block->number);
 }
 
 static void fault_grid_barrier(const struct block *waiting, const struct block *gone)
@@ -361,7 +364,7 @@ static void fault_grid_barrier(const struct block *waiting, const struct block *
     const struct lane *lane = &waiting->lane[0];
 
     simt_block_idx = simt_block_index(waiting->number);
-    simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "grid barrier that some blocks miss",
+    simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, "grid barrier that some blocks miss",
                       "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
 }
 
@@ -385,9 +388,9 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
         fault_grid_barrier(waiting, gone);
         return;
     }
-    simt_order_grid();
+    simt_order_grid_barrier();
     for (unsigned i = 0; i < count; i++) {
-        simt_order_grid_opens(&blocks[i]->order);
+        simt_order_open_grid_barrier(&blocks[i]->order);
         simt_barrier_open(blocks[i]);
     }
 }
@@ -401,13 +404,13 @@ static void run_together(struct block *const *blocks, unsigned count)
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNNING;
     while (done < count && !simt_faulted) {
-        const uint64_t round = simt_turns_round();
+        const uint64_t round = simt_turns_begin_round();
         bool ran = false;
 
         for (unsigned turn = 0; turn < count && !simt_faulted; turn++) {
-            const unsigned i = (unsigned)simt_turn(round, turn, count);
+            const unsigned i = (unsigned)simt_turns_number_at(round, turn, count);
 
-            if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->at_grid_barrier))
+            if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->num_at_grid_barrier))
                 continue;
             if (started)
                 block_enter(blocks[i]);
@@ -422,7 +425,7 @@ static void run_together(struct block *const *blocks, unsigned count)
         if (!ran)
             grid_barrier(blocks, states, count);
     }
-    OBSERVE(blocks_ended, count);
+    NOTIFY_OBSERVERS(blocks_ended, count);
 }
 
 static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
@@ -437,7 +440,7 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
         run_together(live, count);
         for (unsigned i = 0; i < count; i++) {
             forget(live[i]);
-            simt_order_end(&live[i]->order);
+            simt_order_end_block(&live[i]->order);
         }
     }
     blocks_thin_out();

@@ -39,20 +39,20 @@ static void take_events(struct warp *warp)
     struct lane *lanes = simt_running.warp_lane;
 
     FOR_EACH_LANE (i, warp->lanes) {
-        lanes[i].head = lanes[i].cursor = simt_lane_events + (size_t)i * LANE_EVENTS;
-        lanes[i].limit = lanes[i].cursor + LANE_EVENTS;
-        lanes[i].polls = 0;
+        lanes[i].first_unreplayed = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENTS;
+        lanes[i].buffer_end = lanes[i].next_event + LANE_EVENTS;
+        lanes[i].num_polls = 0;
     }
-    if (!warp->parked)
+    if (!warp->has_parked_events)
         return;
     FOR_EACH_LANE (i, warp->lanes) {
         struct lane *lane = &lanes[i];
 
-        memcpy(lane->cursor, simt_running.block->parked + (size_t)lane->thread * LANE_EVENTS,
-               lane->parked * sizeof *lane->cursor);
-        lane->cursor += lane->parked;
+        memcpy(lane->next_event, simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS,
+               lane->num_parked_events * sizeof *lane->next_event);
+        lane->next_event += lane->num_parked_events;
     }
-    warp->parked = false;
+    warp->has_parked_events = false;
 }
 
 /**
@@ -64,13 +64,13 @@ static void park_events(struct warp *warp, lane_mask ran)
     FOR_EACH_LANE (i, warp->lanes) {
         struct lane *lane = &simt_running.warp_lane[i];
 
-        lane->parked = (uint32_t)(lane->cursor - lane->head);
-        memcpy(simt_running.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,
-               lane->parked * sizeof *lane->head);
-        if (lane->polls == 0 && (ran & warp->ready & lane_bit(i)))
-            simt_progress.polls = 0;
+        lane->num_parked_events = (uint32_t)(lane->next_event - lane->first_unreplayed);
+        memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS, lane->first_unreplayed,
+               lane->num_parked_events * sizeof *lane->first_unreplayed);
+        if (lane->num_polls == 0 && (ran & warp->ready & lane_bit(i)))
+            simt_progress.polls_without_progress = 0;
     }
-    warp->parked = true;
+    warp->has_parked_events = true;
 }
 
 /**
@@ -84,9 +84,9 @@ static const struct lane *first_lane(const struct block *block, size_t member, u
 
         memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
         FOR_EACH_LANE (l, mask) {
-            const struct lane *const lane = &block->lane[block->warp[i].first + l];
+            const struct lane *const lane = &block->lane[block->warp[i].first_thread + l];
 
-            if (but == 0 || lane->site != but)
+            if (but == 0 || lane->wait_site != but)
                 return lane;
         }
     }
@@ -103,12 +103,12 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 {
     static const size_t waits[] = {offsetof(struct warp, at_barrier), offsetof(struct warp, waiting),
                                    offsetof(struct warp, at_mbarrier)};
-    char barrier[BARRIER_NAME];
+    char barrier[BARRIER_NAME_SIZE];
     size_t length = 0;
 
     text[0] = '\0';
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        const struct lane *const lane = first_lane(block, waits[i], but->site);
+        const struct lane *const lane = first_lane(block, waits[i], but->wait_site);
 
         if (!lane)
             continue;
@@ -121,7 +121,7 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 
         length += (size_t)snprintf(text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION,
                                    length > 0 ? " and" : "; meanwhile", lane->index.x, lane->index.y, lane->index.z, at,
-                                   lane->site);
+                                   lane->wait_site);
     }
 }
 
@@ -129,9 +129,9 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 40 }; /* events charged per poll; small, so that threads may poll for a long time */
-    const bool in_vain = simt_progress.polls >= simt_event_limit / EVENTS_PER_POLL;
+    const bool in_vain = simt_progress.polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
 
-    if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
+    if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.work_before_block < simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
     const struct lane *lane = &simt_running.warp_lane[i];
@@ -144,7 +144,7 @@ static void check_budget(struct warp *warp)
                           "still polled here after about %.1f million polls in a row, by all running threads, that "
                           "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
                           "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
-                          (double)simt_progress.polls / 1e6, also);
+                          (double)simt_progress.polls_without_progress / 1e6, also);
         return;
     }
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
@@ -163,20 +163,20 @@ static void warp_run(struct block *block, struct warp *warp)
     enum { TURN = 64 };
     lane_mask ran = 0;
 
-    simt_warp_enter(block, warp);
+    simt_warp_make_running(block, warp);
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
-        simt_running.sleeps = false;
+        simt_running.has_slept = false;
         const lane_mask runs = lanes_with_room(warp);
 
         ran |= runs;
         simt_lanes_run(runs);
         if (simt_faulted)
             return;
-        OBSERVE(lanes_stopped, warp);
-        simt_replay(warp);
+        NOTIFY_OBSERVERS(lanes_stopped, warp);
+        simt_replay_events(warp);
         check_budget(warp);
-        if (warp->ready && (++full == TURN || simt_running.sleeps)) {
+        if (warp->ready && (++full == TURN || simt_running.has_slept)) {
             park_events(warp, ran);
             return;
         }
@@ -185,36 +185,36 @@ static void warp_run(struct block *block, struct warp *warp)
     }
 }
 
-void simt_block_begin(struct block *block)
+void simt_block_reset(struct block *block)
 {
-    simt_order_begin(block->number);
+    simt_order_begin_block(block->number);
     simt_fault_dismiss(SUSPECT_RACE);
     simt_running.block = block;
-    block->at_grid_barrier = 0;
+    block->num_at_grid_barrier = 0;
     block->barrier_predicate = 0;
-    block->opened_barriers = 0;
+    block->opened_barriers_hash = 0;
     block->has_register_requests = false;
     for (unsigned i = 0; i < block->warps; i++) {
         struct warp *warp = &block->warp[i];
 
         warp->ready = warp->lanes;
-        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->closed = 0;
+        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->replayed_to_end = 0;
         warp->at_iteration_end = 0;
-        warp->order.sync_end = warp->order.partial = 0;
-        warp->open_count = 0;
-        warp->passed_count = warp->missed = 0;
-        warp->parked = false;
+        warp->order.sync_end = warp->order.partly_synced = 0;
+        warp->num_open_steps = 0;
+        warp->num_bypassed = warp->completed_bypassed = 0;
+        warp->has_parked_events = false;
     }
     for (unsigned i = 0; i < block->threads; i++) {
         block->lane[i].key = EVENT_DEPTH_NONE;
-        block->lane[i].depth = EVENT_DEPTH_NONE;
-        block->lane[i].is_split = false;
-        block->lane[i].loaded = 0;
-        block->lane[i].mbarrier = 0;
-        block->lane[i].site = 0;
+        block->lane[i].call_depth = EVENT_DEPTH_NONE;
+        block->lane[i].access_is_split = false;
+        block->lane[i].last_load = 0;
+        block->lane[i].awaited_mbarrier = 0;
+        block->lane[i].wait_site = 0;
         block->lane[i].scope = NULL;
-        block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
-        block->lane[i].registers = block->lane[i].registers_requests = 0;
+        block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].num_copy_groups = 0;
+        block->lane[i].requested_registers = block->lane[i].register_requests_hash = 0;
     }
 }
 
@@ -234,11 +234,11 @@ static unsigned count_lanes(const struct block *block, size_t member)
 /** Runs each ready warp for one turn. Returns whether any lane ran. */
 static bool run_ready_warps(struct block *block)
 {
-    const uint64_t round = simt_turns_round();
+    const uint64_t round = simt_turns_begin_round();
     bool ran = false;
 
     for (unsigned turn = 0; turn < block->warps && !simt_faulted; turn++) {
-        struct warp *warp = &block->warp[simt_turn(round, turn, block->warps)];
+        struct warp *warp = &block->warp[simt_turns_number_at(round, turn, block->warps)];
 
         if (warp->ready) {
             warp_run(block, warp);
@@ -255,23 +255,24 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
-    char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME];
+    char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME_SIZE];
 
     if (mbarrier_wait) {
         describe_waits(block, mbarrier_wait, also);
         simt_mbarrier_describe_wait(mbarrier_wait, also, detail, sizeof detail);
-        simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->site, "deadlock", "%s", detail);
+        simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->wait_site, "deadlock", "%s",
+                          detail);
         return;
     }
     if (at_barrier && at_barrier + done == block->threads) {
-        simt_dismiss_after_barrier(block, waits->site);
+        simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
-        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
+        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
                           "%s at %s, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
                           " without it: every thread of the block must reach it",
-                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, returned, gone->site);
+                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, returned, gone->wait_site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
@@ -279,14 +280,14 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const lane_mask missing = simt_collective_missing(warp, lane);
 
     simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
-    simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
+    simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->wait_site, "deadlock", "%s", detail);
 }
 
 /** Returns whether any warp's turn ended while the warp could have continued. */
 static bool has_parked(const struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {
-        if (block->warp[i].parked)
+        if (block->warp[i].has_parked_events)
             return true;
     }
     return false;
@@ -306,7 +307,7 @@ enum block_state simt_block_run(struct block *block)
         if (done == block->threads) {
             simt_fault_confirm();
             if (!simt_faulted)
-                simt_mbarriers_check(block);
+                simt_mbarriers_check_no_copies(block);
             if (!simt_faulted)
                 simt_products_check_groups(block);
             if (!simt_faulted)
@@ -320,7 +321,7 @@ enum block_state simt_block_run(struct block *block)
             break;
         }
         simt_barrier_complete(block);
-        if (block->at_grid_barrier)
+        if (block->num_at_grid_barrier)
             return BLOCK_AT_GRID_BARRIER;
     }
     return BLOCK_DONE;

@@ -28,7 +28,7 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
     if (step->successor == successor || step->diverged)
         return;
     step->diverged = 1;
-    OBSERVE(warp_diverged, successor < step->successor ? pc : step->pc);
+    NOTIFY_OBSERVERS(warp_diverged, successor < step->successor ? pc : step->pc);
 }
 
 /**
@@ -37,19 +37,19 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
-    for (int i = 0; i < warp->open_count;) {
-        struct open_step *step = &warp->open[i];
+    for (int i = 0; i < warp->num_open_steps;) {
+        struct open_step *step = &warp->open_steps[i];
 
-        if (step->mask & group) {
+        if (step->undecided_lanes & group) {
             if (step->successor == 0) {
                 step->successor = successor;
                 step->pc = pc;
             } else {
                 step_diverges(step, successor, pc);
             }
-            step->mask &= ~group;
-            if (step->mask == 0) {
-                *step = warp->open[--warp->open_count];
+            step->undecided_lanes &= ~group;
+            if (step->undecided_lanes == 0) {
+                *step = warp->open_steps[--warp->num_open_steps];
                 continue;
             }
         }
@@ -59,9 +59,9 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
 
 static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
-    OBSERVE(basic_block_issued, group);
-    if (warp->open_count == 1 && warp->open[0].mask == group) {
-        struct open_step *step = &warp->open[0];
+    NOTIFY_OBSERVERS(basic_block_issued, group);
+    if (warp->num_open_steps == 1 && warp->open_steps[0].undecided_lanes == group) {
+        struct open_step *step = &warp->open_steps[0];
 
         /*
          * All lanes of the group continue at one block; the step diverged only if other lanes continued at a different
@@ -69,11 +69,11 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
          */
         if (step->successor != 0)
             step_diverges(step, key, pc);
-        *step = (struct open_step){.mask = group};
+        *step = (struct open_step){.undecided_lanes = group};
         return;
     }
     steps_leave(warp, group, key, pc);
-    warp->open[warp->open_count++] = (struct open_step){.mask = group};
+    warp->open_steps[warp->num_open_steps++] = (struct open_step){.undecided_lanes = group};
 }
 
 /**
@@ -85,7 +85,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
     struct memory_request request;
 
     while (group) {
-        const struct lane_event *first = &lanes[lowest_lane(group)].head[at];
+        const struct lane_event *first = &lanes[lowest_lane(group)].first_unreplayed[at];
         const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
         unsigned count = 0;
 
@@ -94,17 +94,17 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
         request.pc = first->pc;
         request.lanes = group;
         FOR_EACH_LANE (i, group) {
-            const uint64_t access = lanes[i].head[at].access;
+            const uint64_t access = lanes[i].first_unreplayed[at].access;
 
             if (access >> EVENT_BYTES_SHIFT != what) {
                 request.lanes &= ~lane_bit(i);
                 continue;
             }
-            request.offset[count] = access & EVENT_OFFSET_MASK;
-            request.lane[count++] = (uint8_t)i;
+            request.offsets[count] = access & EVENT_OFFSET_MASK;
+            request.lane_numbers[count++] = (uint8_t)i;
         }
-        request.count = count;
-        OBSERVE(request_issued, &request);
+        request.num_lanes = count;
+        NOTIFY_OBSERVERS(request_issued, &request);
         group &= ~request.lanes;
     }
 }
@@ -116,8 +116,8 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
     const struct lane *leader = &lanes[lowest_lane(group)];
-    const struct lane_event *lead = leader->head;
-    size_t run = (size_t)(leader->cursor - lead);
+    const struct lane_event *lead = leader->first_unreplayed;
+    size_t run = (size_t)(leader->next_event - lead);
 
     for (size_t i = 1; i < run; i++) {
         if (lead[i].key >= below) {
@@ -127,8 +127,8 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
     }
     FOR_EACH_LANE (other, group & (group - 1)) {
         const struct lane *lane = &lanes[other];
-        const struct lane_event *mine = lane->head;
-        const size_t have = (size_t)(lane->cursor - mine);
+        const struct lane_event *mine = lane->first_unreplayed;
+        const size_t have = (size_t)(lane->next_event - mine);
         size_t i = 0;
 
         if (have < run)
@@ -142,7 +142,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
 
 static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
 
     for (size_t i = 0; i < run; i++) {
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
@@ -151,7 +151,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
             issue_memory(lanes, group, i);
     }
     FOR_EACH_LANE (i, group)
-        lanes[i].head += run;
+        lanes[i].first_unreplayed += run;
     simt_last_pc = lead[run - 1].pc;
     simt_progress.events += run * lane_count(group);
 }
@@ -160,11 +160,11 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
  * Returns the entry of an access in the warp's list of passed accesses, or the end of the list if the access is not in
  * it.
  */
-static struct passed *find_passed(struct warp *warp, uint64_t key)
+static struct bypassed_access *find_passed(struct warp *warp, uint64_t key)
 {
-    struct passed *passed = warp->passed;
+    struct bypassed_access *passed = warp->bypassed;
 
-    while (passed < warp->passed + warp->passed_count && passed->key != key)
+    while (passed < warp->bypassed + warp->num_bypassed && passed->key != key)
         passed++;
     return passed;
 }
@@ -175,15 +175,15 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
  */
 static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
 
-    for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
-        struct passed *passed = find_passed(warp, lead[i].key);
+    for (size_t i = 0; i < run && warp->num_bypassed < MAX_BYPASSED; i++) {
+        struct bypassed_access *passed = find_passed(warp, lead[i].key);
 
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
-        if (passed == warp->passed + warp->passed_count)
-            warp->passed[warp->passed_count++] = (struct passed){.key = lead[i].key};
+        if (passed == warp->bypassed + warp->num_bypassed)
+            warp->bypassed[warp->num_bypassed++] = (struct bypassed_access){.key = lead[i].key};
         passed->lanes |= group;
     }
 }
@@ -194,21 +194,22 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
  */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
-        const struct passed *passed = find_passed(warp, lead[i].key);
+        const struct bypassed_access *passed = find_passed(warp, lead[i].key);
 
-        if (passed == warp->passed + warp->passed_count || !(passed->waited & group))
+        if (passed == warp->bypassed + warp->num_bypassed || !(passed->waited_lanes & group))
             continue;
-        const struct lane *here = &lanes[lowest_lane(passed->waited & group)];
+        const struct lane *here = &lanes[lowest_lane(passed->waited_lanes & group)];
         const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
 
-        simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
+        simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
+                          "collective that some lanes miss",
                           "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask but went past "
                           "it: both go on" SIMT_LOCATION,
-                          passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z,
-                          lead[i].pc);
+                          passed->collective_name, gone->thread % WARP_LANES, gone->index.x, gone->index.y,
+                          gone->index.z, lead[i].pc);
     }
 }
 
@@ -220,16 +221,16 @@ static lane_mask awaited_lanes(const struct warp *warp)
     if ((warp->lanes & ~warp->waiting) == 0)
         return 0;
     FOR_EACH_LANE (lane, warp->waiting)
-        awaited |= warp->mask[lane];
+        awaited |= warp->collective_mask[lane];
     return awaited & ~warp->waiting;
 }
 
 /**
  * Returns the lanes that still have events. Stores in `group` the lanes whose next events have the smallest key, and in
- * `below` the smallest key of the others. `limits` comes from simt_active_limits().
+ * `below` the smallest key of the others. `limits` comes from simt_replay_limits().
  */
-static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct position *limits, lane_mask *group,
-                        uint64_t *below)
+static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct source_position *limits,
+                        lane_mask *group, uint64_t *below)
 {
     uint64_t best = UINT64_MAX;
     lane_mask present = 0;
@@ -237,12 +238,12 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
     *group = 0;
     *below = UINT64_MAX;
     FOR_EACH_LANE (i, candidates) {
-        if (lanes[i].head == lanes[i].cursor)
+        if (lanes[i].first_unreplayed == lanes[i].next_event)
             continue;
-        const uint64_t key = lanes[i].head->key;
+        const uint64_t key = lanes[i].first_unreplayed->key;
 
         present |= lane_bit(i);
-        if (WARP_LANES == 64 && key >= simt_active_limit(limits[i], key))
+        if (WARP_LANES == 64 && key >= simt_replay_limit_key(limits[i], key))
             continue;
         if (key < best) {
             *below = best;
@@ -255,7 +256,7 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
         }
     }
     FOR_EACH_LANE (i, WARP_LANES == 64 ? *group : 0) {
-        const uint64_t limit = simt_active_limit(limits[i], best);
+        const uint64_t limit = simt_replay_limit_key(limits[i], best);
 
         *below = limit < *below ? limit : *below;
     }
@@ -267,13 +268,13 @@ static void compact(struct lane *lanes, lane_mask mask)
 {
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
-        struct lane_event *start = lane->limit - LANE_EVENTS;
-        const size_t rest = (size_t)(lane->cursor - lane->head);
+        struct lane_event *start = lane->buffer_end - LANE_EVENTS;
+        const size_t rest = (size_t)(lane->next_event - lane->first_unreplayed);
 
-        if (rest > 0 && lane->head != start)
-            memmove(start, lane->head, rest * sizeof *start);
-        lane->head = start;
-        lane->cursor = start + rest;
+        if (rest > 0 && lane->first_unreplayed != start)
+            memmove(start, lane->first_unreplayed, rest * sizeof *start);
+        lane->first_unreplayed = start;
+        lane->next_event = start + rest;
     }
 }
 
@@ -281,7 +282,7 @@ static void compact(struct lane *lanes, lane_mask mask)
  * Issues the events of the ready lanes whose buffers have no room before those of the other lanes, which are polling,
  * perhaps for a value that a ready lane will write. Diverged lanes of a warp take turns on a GPU as well.
  */
-static void issue_starved(struct warp *warp, struct lane *lanes, const struct position *limits)
+static void issue_starved(struct warp *warp, struct lane *lanes, const struct source_position *limits)
 {
     lane_mask starved = 0;
     lane_mask group;
@@ -295,7 +296,7 @@ static void issue_starved(struct warp *warp, struct lane *lanes, const struct po
         issue_run(warp, lanes, group, common_run(lanes, group, below));
 }
 
-void simt_replay(struct warp *warp)
+void simt_replay_events(struct warp *warp)
 {
     enum { POLLS_WHILE_STARVED = 4096 };
     struct lane *lanes = simt_running.warp_lane;
@@ -303,22 +304,22 @@ void simt_replay(struct warp *warp)
     lane_mask candidates = warp->lanes;
     lane_mask group;
     uint64_t below;
-    struct position limits[WARP_LANES];
+    struct source_position limits[WARP_LANES];
 
     if (WARP_LANES == 64)
-        simt_active_limits(warp, limits);
-    if (SIMT_UNLIKELY(simt_progress.polls >= POLLS_WHILE_STARVED))
+        simt_replay_limits(warp, limits);
+    if (SIMT_UNLIKELY(simt_progress.polls_without_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 
     for (;;) {
         candidates = choose(lanes, candidates, limits, &group, &below);
 
-        const lane_mask finished = warp->done & ~candidates & ~warp->closed;
+        const lane_mask finished = warp->done & ~candidates & ~warp->replayed_to_end;
 
         if (finished) {
             steps_leave(warp, finished, SUCCESSOR_EXIT, 0);
-            warp->closed |= finished;
-            OBSERVE(lanes_returned, finished);
+            warp->replayed_to_end |= finished;
+            NOTIFY_OBSERVERS(lanes_returned, finished);
         }
         if (group == 0 || (warp->ready & ~candidates))
             break;
@@ -326,7 +327,7 @@ void simt_replay(struct warp *warp)
 
         if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->waiting))
             record_passing(warp, lanes, group & awaited, run);
-        if (SIMT_UNLIKELY(group & warp->missed))
+        if (SIMT_UNLIKELY(group & warp->completed_bypassed))
             check_missed(warp, lanes, group, run);
         issue_run(warp, lanes, group, run);
     }

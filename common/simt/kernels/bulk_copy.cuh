@@ -58,7 +58,7 @@ SIMT_DEVICE void mbarrier_wait(mbarrier *barrier, uint32_t parity)
 
 SIMT_DEVICE void cp_async_16(void *to, const void *from, uint32_t present = 16)
 {
-    simt_copy(to, from, 16, 16 - present);
+    simt_copy_async(to, from, 16, 16 - present);
 }
 
 SIMT_DEVICE void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
@@ -96,7 +96,7 @@ static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, u
     const char *const refusal = tensor_map_refusal(matrix, rows, columns, tile_rows, tile_columns, swizzle);
 
     if (!refusal)
-        map->map = simt_tensor_map{matrix, rows, columns, tile_rows, tile_columns, swizzle, SIMT_TENSOR_MAP_MADE};
+        map->map = simt_tensor_map{matrix, rows, columns, tile_rows, tile_columns, swizzle, SIMT_TENSOR_MAP_MAGIC};
     return refusal;
 }
 

@@ -15,9 +15,9 @@
 
 const struct observer *simt_observers[3];
 
-struct running simt_running;
+struct running_state simt_running;
 struct launch simt_current_launch;
-struct progress simt_progress;
+struct launch_progress simt_progress;
 
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS])
 {
@@ -27,34 +27,34 @@ void simt_lane_callers(uintptr_t callers[FAULT_CALLERS])
 
     if (!lane)
         return;
-    for (uint64_t call = lane->depth >> EVENT_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
-        callers[count++] = simt_running.block->caller[lane->thread][call % CALLS];
+    for (uint64_t call = lane->call_depth >> EVENT_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
+        callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
-void simt_warp_enter(struct block *block, struct warp *warp)
+void simt_warp_make_running(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;
-    simt_running.warp_lane = &block->lane[warp->first];
+    simt_running.warp_lane = &block->lane[warp->first_thread];
     simt_order.warp = &warp->order;
 }
 
 /** Removes and returns the next runnable lane, of which there must be at least one. */
 static inline __attribute__((always_inline)) struct lane *take_runnable(void)
 {
-    const unsigned lane = SIMT_UNLIKELY(simt_turns_down) ? highest_lane(simt_running.runnable)
-                                                         : lowest_lane(simt_running.runnable);
+    const unsigned lane = SIMT_UNLIKELY(simt_turns_descend) ? highest_lane(simt_running.runnable_lanes)
+                                                            : lowest_lane(simt_running.runnable_lanes);
 
-    simt_running.runnable &= ~lane_bit(lane);
+    simt_running.runnable_lanes &= ~lane_bit(lane);
     return simt_running.warp_lane + lane;
 }
 
 void simt_lanes_run(lane_mask lanes)
 {
-    simt_running.runnable = lanes;
+    simt_running.runnable_lanes = lanes;
     struct lane *const first = take_runnable();
 
-    lane_enter(first);
-    simt_fiber_switch(&fiber_home, first->stack_pointer);
+    lane_make_running(first);
+    simt_fiber_switch(&fiber_host_stack_pointer, first->stack_pointer);
     simt_running.lane = NULL;
 }
 
@@ -62,30 +62,30 @@ void simt_lane_suspend(void)
 {
     struct lane *self = simt_running.lane;
 
-    self->loaded = simt_order.loaded;
-    if (simt_running.runnable) {
+    self->last_load = simt_order.last_load;
+    if (simt_running.runnable_lanes) {
         struct lane *const next = take_runnable();
 
-        lane_enter(next);
+        lane_make_running(next);
         simt_fiber_switch(&self->stack_pointer, next->stack_pointer);
     } else {
-        simt_fiber_switch(&self->stack_pointer, fiber_home);
+        simt_fiber_switch(&self->stack_pointer, fiber_host_stack_pointer);
     }
 }
 
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
-static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
+static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
-    const uint64_t first = lane->depth >> EVENT_DEPTH_SHIFT;
-    char more[STACK_TEXT];
+    const uint64_t first = lane->call_depth >> EVENT_DEPTH_SHIFT;
+    char more[STACK_TEXT_SIZE];
 
-    simt_source_stack(lane->site, text);
-    for (uint64_t call = first; call < kernel && call < first + CALLS; call++) {
+    simt_source_stack(lane->wait_site, text);
+    for (uint64_t call = first; call < kernel && call < first + MAX_CALL_SITES; call++) {
         const size_t length = strlen(text);
 
-        simt_source_stack(simt_running.block->caller[lane->thread][call % CALLS], more);
-        snprintf(text + length, STACK_TEXT - length, "%s", more);
+        simt_source_stack(simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES], more);
+        snprintf(text + length, STACK_TEXT_SIZE - length, "%s", more);
     }
 }
 
@@ -101,42 +101,42 @@ static void skip_common_lines(const char **a, const char **b)
     }
 }
 
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
                           const char *other_call)
 {
-    char mine[STACK_TEXT];
-    char theirs[STACK_TEXT];
+    char mine[STACK_TEXT_SIZE];
+    char theirs[STACK_TEXT_SIZE];
     const char *here = mine;
     const char *there = theirs;
 
-    if (lanes_at_one_call(lane, other))
+    if (lanes_reached_same_call(lane, other))
         return true;
     describe_calls(lane, mine);
     describe_calls(other, theirs);
-    if (strcmp(mine, theirs) == 0 && lane->call == other->call)
+    if (strcmp(mine, theirs) == 0 && lane->wait_call == other->wait_call)
         return true;
-    if (simt_is_behind(lane->site, other->site)) /* some lanes may have skipped the earlier call */
-        return simt_check_same_call(other, lane, kind, other_call, call);
-    simt_fault_dismiss_after(lane->site);
-    simt_fault_dismiss_after(other->site);
+    if (simt_call_is_after(lane->wait_site, other->wait_site)) /* some lanes may have skipped the earlier call */
+        return simt_check_same_call(other, lane, fault_kind, other_call, call);
+    simt_fault_dismiss_if_after(lane->wait_site);
+    simt_fault_dismiss_if_after(other->wait_site);
     skip_common_lines(&here, &there);
     if (!*here && !*there && strcmp(call, other_call) != 0)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at the %s of this line while thread (%u,%u,%u) is at its %s: all must reach the same one",
                           call, other->index.x, other->index.y, other->index.z, other_call);
     else if (!*here && !*there)
         simt_fault_thread(
-            cudaErrorLaunchFailure, lane->index, lane->site, kind,
+            cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
             "is at one %s of this line while thread (%u,%u,%u) is at another: all must reach the same one", call,
             other->index.x, other->index.y, other->index.z);
     else if (here == mine)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION
                           ": all must reach the same one",
                           call, other->index.x, other->index.y, other->index.z,
-                          strcmp(call, other_call) == 0 ? "one" : other_call, other->site);
+                          strcmp(call, other_call) == 0 ? "one" : other_call, other->wait_site);
     else
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
                           "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,
                           (int)strcspn(here, " \n"), here, other->index.x, other->index.y, other->index.z,
                           (int)strcspn(there, " \n"), there);
@@ -154,8 +154,8 @@ void simt_lane_main(void)
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);
         struct warp *warp = simt_running.warp;
 
-        if (lane->cursor > lane->limit - LANE_EVENTS)
-            lane->site = lane->cursor[-1].pc;
+        if (lane->next_event > lane->buffer_end - LANE_EVENTS)
+            lane->wait_site = lane->next_event[-1].pc;
         warp->ready &= ~self;
         warp->done |= self;
         simt_lane_suspend();

@@ -58,8 +58,8 @@ enum {
     EVENT_POSITION_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
     EVENT_STEP_SHIFT = 14,     /**< bit position, in a key, of the step's number */
     EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
-    CALLS = 16,               /**< number of a lane's innermost calls whose call sites are kept */
-    MAX_PASSED = 64,
+    MAX_CALL_SITES = 16,      /**< number of a lane's innermost calls whose call sites are kept */
+    MAX_BYPASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
 #define EVENT_OUTSIDE     (UINT64_C(1) << EVENT_OUTSIDE_SHIFT)
@@ -72,51 +72,51 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
-/** Values of lane.call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number. */
+/** Values of lane.wait_call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number. */
 enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000 };
 
 struct lane {
-    struct lane_event *cursor; /**< where the next event is recorded */
-    struct lane_event *limit;
-    uint64_t key;            /**< key of the lane's next event */
-    uint64_t depth;          /**< number of non-inlined calls in progress, in the form that the key uses */
-    uintptr_t stack;         /**< lowest byte of the fiber's stack */
-    void *stack_pointer;     /**< saved stack pointer while suspended */
-    uint32_t thread;         /**< thread number in the block */
-    uint3 index;             /**< threadIdx */
-    struct lane_event *head; /**< the first event not yet replayed */
-    uint32_t parked;         /**< number of events saved when the warp's turn ended */
-    bool is_split;           /**< the access has more events than the buffer holds, so some are replayed early */
-    bool without_limit;      /**< the wait for an mbarrier phase has no time limit */
-    uint8_t parity;          /**< parity of the awaited phase */
-    uintptr_t site;          /**< call site of the collective or barrier at which the lane waits */
-    unsigned call;           /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
-    uintptr_t loaded;        /**< value of simt_order.loaded while the lane is suspended */
-    uint32_t first_copy;     /**< first asynchronous copy in flight, in copies.c; 0 if none */
+    struct lane_event *next_event; /**< where the next event is recorded */
+    struct lane_event *buffer_end;
+    uint64_t key;                        /**< key of the lane's next event */
+    uint64_t call_depth;                 /**< number of non-inlined calls in progress, in the form that the key uses */
+    uintptr_t stack_low;                 /**< lowest byte of the fiber's stack */
+    void *stack_pointer;                 /**< saved stack pointer while suspended */
+    uint32_t thread;                     /**< thread number in the block */
+    uint3 index;                         /**< threadIdx */
+    struct lane_event *first_unreplayed; /**< the first event not yet replayed */
+    uint32_t num_parked_events;          /**< number of events saved when the warp's turn ended */
+    bool access_is_split;     /**< the access has more events than the buffer holds, so some are replayed early */
+    bool waits_without_limit; /**< the wait for an mbarrier phase has no time limit */
+    uint8_t awaited_parity;   /**< parity of the awaited phase */
+    uintptr_t wait_site;      /**< call site of the collective or barrier at which the lane waits */
+    unsigned wait_call;       /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
+    uintptr_t last_load;      /**< value of simt_order.last_load while the lane is suspended */
+    uint32_t first_copy;      /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
-    uint32_t copy_groups;           /**< number of groups committed since the block began */
-    uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
-    const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
-    uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
-    uint32_t registers;             /**< number of registers last requested; 0 if none were requested */
-    uint32_t registers_requests;    /**< hash of all the lane's requests */
-    uint32_t polls;                 /**< number of the lane's polls in this turn of its warp (see struct progress) */
-    uintptr_t loads;                /**< hash of the addresses of the lane's plain loads since its last poll */
-    uintptr_t loads_of_poll;        /**< value of `loads` at the last poll */
+    uint32_t num_copy_groups;        /**< number of groups committed since the block began */
+    uint32_t awaited_mbarrier;       /**< awaited mbarrier, in mbarriers.c */
+    const struct simt_scope *scope;  /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
+    uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
+    uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
+    uint32_t register_requests_hash; /**< hash of all the lane's requests */
+    uint32_t num_polls;   /**< number of the lane's polls in this turn of its warp (see struct launch_progress) */
+    uintptr_t loads_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
+    uintptr_t loads_hash_at_poll; /**< value of `loads_hash` at the last poll */
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
-struct passed {
+struct bypassed_access {
     uint64_t key;
     lane_mask lanes;
-    lane_mask waited; /**< lanes that completed the collective without `lanes`, which had returned */
-    uintptr_t site;   /**< call site of the collective */
-    const char *name;
+    lane_mask waited_lanes;    /**< lanes that completed the collective without `lanes`, which had returned */
+    uintptr_t collective_site; /**< call site of the collective */
+    const char *collective_name;
 };
 
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
 struct open_step {
-    lane_mask mask; /**< lanes whose next block is not known yet */
+    lane_mask undecided_lanes; /**< lanes whose next block is not known yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the first next block that became known; 0 until then */
     uintptr_t pc;       /**< address of that block */
@@ -130,20 +130,20 @@ struct warp {
     lane_mask at_mbarrier;      /**< lanes at an mbarrier */
     lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
     lane_mask done;             /**< lanes that have returned */
-    lane_mask closed;           /**< returned lanes that the replay has processed */
-    bool parked;                /**< events of some lanes have been saved */
-    int open_count;
-    unsigned first; /**< thread number of lane 0 */
-    struct open_step open[WARP_LANES];
+    lane_mask replayed_to_end;  /**< returned lanes that the replay has processed */
+    bool has_parked_events;     /**< events of some lanes have been saved */
+    int num_open_steps;
+    unsigned first_thread; /**< thread number of lane 0 */
+    struct open_step open_steps[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
-    lane_mask mask[WARP_LANES];
-    uint64_t call[WARP_LANES]; /**< the collective and its uniform operands */
-    int32_t argument[WARP_LANES];
-    uint64_t value[WARP_LANES]; /**< operand before the collective, result after it */
-    struct passed passed[MAX_PASSED];
-    unsigned passed_count;
-    lane_mask missed; /**< lanes that completed a collective that other lanes bypassed */
+    lane_mask collective_mask[WARP_LANES];
+    uint64_t collective_call[WARP_LANES]; /**< the collective and its uniform operands */
+    int32_t collective_argument[WARP_LANES];
+    uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
+    struct bypassed_access bypassed[MAX_BYPASSED];
+    unsigned num_bypassed;
+    lane_mask completed_bypassed; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_order order;
     struct products *products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
@@ -152,17 +152,17 @@ struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier;   /**< number of threads that wait at the grid barrier */
-    int barrier_count;          /**< result of __syncthreads_count and its variants */
-    int barrier_predicate;      /**< running sum of the predicates */
-    uint64_t opened_barriers;   /**< set of the call sites at which a barrier has opened, as hashes */
-    uint32_t first_mbarrier;    /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
-    bool has_register_requests; /**< a thread has called simt_set_registers() */
-    unsigned prepared;          /**< number of fibers that have not started yet or are between two blocks */
+    unsigned num_at_grid_barrier;  /**< number of threads that wait at the grid barrier */
+    int barrier_count;             /**< result of __syncthreads_count and its variants */
+    int barrier_predicate;         /**< running sum of the predicates */
+    uint64_t opened_barriers_hash; /**< set of the call sites at which a barrier has opened, as hashes */
+    uint32_t first_mbarrier;       /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
+    bool has_register_requests;    /**< a thread has called simt_set_registers() */
+    unsigned num_prepared_fibers;  /**< number of fibers that have not started yet or are between two blocks */
     struct fiber_stacks stacks;
-    size_t mapped; /**< mapped bytes: this structure and the memory after it */
+    size_t mapped_bytes; /**< mapped bytes: this structure and the memory after it */
     struct lane_event
-        *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
+        *parked_events; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
 
     /*
      * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of that memory, and
@@ -174,8 +174,8 @@ struct block {
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
-    /** Call sites of each thread's calls in progress, indexed by call depth modulo CALLS. */
-    uintptr_t caller[BLOCK_THREADS][CALLS];
+    /** Call sites of each thread's calls in progress, indexed by call depth modulo MAX_CALL_SITES. */
+    uintptr_t call_sites[BLOCK_THREADS][MAX_CALL_SITES];
 };
 
 /** The running launch. */
@@ -196,34 +196,34 @@ struct launch {
 /* --- running lane, warp and block --------------------------------------------------------------------------------- */
 
 /** The running lane, warp and block. Outside kernels `lane` is NULL. */
-struct running {
+struct running_state {
     struct lane *lane;
     struct warp *warp;
-    struct lane *warp_lane; /**< lane 0 of the warp */
-    lane_mask runnable;     /**< lanes of the warp that have yet to run in this round */
+    struct lane *warp_lane;   /**< lane 0 of the warp */
+    lane_mask runnable_lanes; /**< lanes of the warp that have yet to run in this round */
     struct block *block;
-    bool sleeps; /**< a lane of the warp has called __nanosleep() in this round */
+    bool has_slept; /**< a lane of the warp has called __nanosleep() in this round */
 };
 
 /**
  * The work of a launch so far: replayed events, and arrivals at shuffles, votes and barriers. Used to detect endless
  * loops.
  */
-struct progress {
+struct launch_progress {
     uint64_t events;
     uint64_t arrivals;
-    uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
+    uint64_t work_before_block; /**< events + arrivals when the last block ended; the end of a block is progress */
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
      * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
      * this number becomes too large, all threads are polling for values that none of them writes.
      */
-    uint64_t polls;
+    uint64_t polls_without_progress;
 };
 
-extern struct running simt_running;
+extern struct running_state simt_running;
 extern struct launch simt_current_launch;
-extern struct progress simt_progress;
+extern struct launch_progress simt_progress;
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
@@ -232,32 +232,32 @@ void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
  * Checks by return addresses whether two waiting lanes of the running block reached the same call through the same
  * calls.
  */
-static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
+static inline bool lanes_reached_same_call(const struct lane *a, const struct lane *b)
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
-    const uintptr_t *callers = simt_running.block->caller[a->thread];
-    const uintptr_t *others = simt_running.block->caller[b->thread];
-    bool same = a->site == b->site && a->call == b->call && a->depth == b->depth;
+    const uintptr_t *callers = simt_running.block->call_sites[a->thread];
+    const uintptr_t *others = simt_running.block->call_sites[b->thread];
+    bool same = a->wait_site == b->wait_site && a->wait_call == b->wait_call && a->call_depth == b->call_depth;
 
-    if (a->call & NAMED_BARRIER)
-        return a->call == b->call;
-    for (uint64_t call = a->depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
-        same = callers[call % CALLS] == others[call % CALLS];
+    if (a->wait_call & NAMED_BARRIER)
+        return a->wait_call == b->wait_call;
+    for (uint64_t call = a->call_depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
+        same = callers[call % MAX_CALL_SITES] == others[call % MAX_CALL_SITES];
     return same;
 }
 
 /**
- * Performs the same check as lanes_at_one_call(), but by source lines, because inlining a function or unrolling a loop
- * duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on different lines
- * or through different calls, ends the launch and returns false.
+ * Performs the same check as lanes_reached_same_call(), but by source lines, because inlining a function or unrolling a
+ * loop duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on different
+ * lines or through different calls, ends the launch and returns false.
  */
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
                           const char *other_call);
 
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_event_room(const struct lane *lane)
 {
-    return lane->cursor < lane->limit - LANE_EVENTS / 2;
+    return lane->next_event < lane->buffer_end - LANE_EVENTS / 2;
 }
 
 /** Returns the first key of the step that follows the step of `key`. */
@@ -267,16 +267,16 @@ static inline uint64_t next_step(uint64_t key)
 }
 
 /** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */
-static inline void lane_enter(struct lane *lane)
+static inline void lane_make_running(struct lane *lane)
 {
     simt_running.lane = lane;
-    simt_order.thread = lane->thread << CELL_THREAD_SHIFT;
-    simt_order.loaded = lane->loaded;
+    simt_order.thread_bits = lane->thread << CELL_THREAD_SHIFT;
+    simt_order.last_load = lane->last_load;
     simt_thread_idx = lane->index;
 }
 
 /** Makes `warp` the warp whose lanes run next. */
-void simt_warp_enter(struct block *block, struct warp *warp);
+void simt_warp_make_running(struct block *block, struct warp *warp);
 
 /** Runs the given lanes of the warp, one after another, each until it is suspended. */
 void simt_lanes_run(lane_mask lanes);

@@ -11,15 +11,15 @@
 
 #include "lanes.h"
 
-/** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
+/** A memory instruction of a warp: lane_numbers[i], in ascending order, accesses offsets[i]. */
 struct memory_request {
     enum event_kind kind;
     unsigned bytes; /**< number of bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
     lane_mask lanes;
-    unsigned count;
-    uint64_t offset[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
-    uint8_t lane[WARP_LANES];
+    unsigned num_lanes;
+    uint64_t offsets[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
+    uint8_t lane_numbers[WARP_LANES];
 };
 
 enum warp_collective_kind {
@@ -38,21 +38,21 @@ struct warp_collective {
     lane_mask lanes;
     unsigned bytes;      /**< size of a shuffle's value */
     unsigned operations; /**< number of tensor-core operations, each a 16x16 by 16x8 product */
-    uint64_t in[WARP_LANES];
-    int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
+    uint64_t operands[WARP_LANES];
+    int8_t source_lanes[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
 
 struct observer {
-    void (*block_runs)(uint32_t number); /**< a block begins or resumes */
-    void (*blocks_ended)(unsigned count);
+    void (*block_begins_or_resumes)(uint32_t number); /**< a block begins or resumes */
+    void (*blocks_ended)(unsigned num_blocks);
     /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
-     * The running lane has issued a bulk copy of `number` bytes to offset `other` in shared memory, or has used an
-     * mbarrier in phase `other`; `number` is then the number of arrivals, the number of announced bytes, or the parity.
-     * Called only while memory is watched.
+     * The running lane has issued a bulk copy of `quantity` bytes to offset `offset_or_phase` in shared memory, or has
+     * used an mbarrier in phase `offset_or_phase`; `quantity` is then the number of arrivals, the number of announced
+     * bytes, or the parity. Called only while memory is watched.
      */
-    void (*lane_uses_barrier)(uint64_t number, uint64_t other);
+    void (*lane_uses_barrier)(uint64_t quantity, uint64_t offset_or_phase);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
@@ -70,8 +70,8 @@ struct observer {
 /** The registered observers, NULL-terminated. */
 extern const struct observer *simt_observers[3];
 
-/** Notifies the observers of an event, for example: OBSERVE(request_issued, &request). */
-#define OBSERVE(event, ...)                                                            \
+/** Notifies the observers of an event, for example: NOTIFY_OBSERVERS(request_issued, &request). */
+#define NOTIFY_OBSERVERS(event, ...)                                                   \
     for (const struct observer *const *at_ = simt_observers; SIMT_LIKELY(*at_); at_++) \
         if ((*at_)->event)                                                             \
     (*at_)->event(__VA_ARGS__)

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /**
- * Ensures that the array whose pointer is stored at `array` has room for `needed` elements of `each` bytes; new
- * elements are zeroed. If out of memory, returns false and leaves the array unchanged.
+ * Ensures that the array whose pointer is stored at `array` has room for `needed` elements of `element_bytes` bytes;
+ * new elements are zeroed. If out of memory, returns false and leaves the array unchanged.
  */
-bool simt_array_reserve(void *array, size_t *room, size_t needed, size_t each);
+bool simt_array_reserve(void *array, size_t *capacity, size_t needed, size_t element_bytes);
 
 #endif

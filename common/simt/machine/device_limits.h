@@ -17,7 +17,7 @@ enum {
     SHARED_BYTES_RESERVED = 1024, /**< reserved by the system for each block */
 
     /* The size of the device, which limits cooperative launches. */
-    PROCESSORS = 8,
+    NUM_PROCESSORS = 8,
     PROCESSOR_THREADS = 2048,
     PROCESSOR_BLOCKS = 32,
     PROCESSOR_SHARED_BYTES = 228 * 1024,
@@ -26,7 +26,7 @@ enum {
 
 #define SIMT_LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define SIMT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define SIMT_CALLER()            ((uintptr_t)__builtin_return_address(0))
+#define SIMT_RETURN_ADDRESS()    ((uintptr_t)__builtin_return_address(0))
 
 /** The stack pointer of the function that called the current one: all its variables are at this address or above. */
 #define SIMT_CALLERS_STACK() __builtin_dwarf_cfa()

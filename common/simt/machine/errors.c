@@ -19,24 +19,24 @@ cudaError_t simt_set_error(cudaError_t error)
 static struct failed_call {
     const char *name;
     cudaError_t error;
-    uintptr_t caller;
+    uintptr_t call_site;
 } unread;
 
-cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t caller)
+cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t call_site)
 {
     if (!unread.name)
-        unread = (struct failed_call){name, error, caller};
+        unread = (struct failed_call){name, error, call_site};
     return simt_set_error(error);
 }
 
 void simt_show_failed_call(void)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     if (!unread.name)
         return;
     fflush(stdout);
-    simt_source_line(unread.caller, location);
+    simt_source_line(unread.call_site, location);
     fprintf(stderr, "%s: %s: %s\n", location, unread.name, cudaGetErrorString(unread.error));
 }
 
@@ -46,7 +46,7 @@ cudaError_t simt_set_sticky_error(cudaError_t error)
     return simt_set_error(error);
 }
 
-cudaError_t simt_sticky_error(void)
+cudaError_t simt_peek_sticky_error(void)
 {
     return sticky_error;
 }
@@ -63,7 +63,7 @@ cudaError_t cudaGetLastError(void)
     return error;
 }
 
-cudaError_t simt_last_error(void)
+cudaError_t simt_peek_last_error(void)
 {
     return last_error;
 }
@@ -75,7 +75,7 @@ cudaError_t cudaPeekAtLastError(void)
 }
 
 /** CUDA's name and description of an error. */
-struct error_words {
+struct error_phrase {
     cudaError_t error;
     const char *name;
     const char *text;
@@ -83,7 +83,7 @@ struct error_words {
 
 #define NAMED(error) error, #error
 
-static const struct error_words errors[] = {
+static const struct error_phrase errors[] = {
     {NAMED(cudaSuccess), "no error"},
     {NAMED(cudaErrorInvalidValue), "invalid argument"},
     {NAMED(cudaErrorMemoryAllocation), "out of memory"},
@@ -124,7 +124,7 @@ static const struct error_words errors[] = {
     {NAMED(cudaErrorUnknown), "unknown error"},
 };
 
-static struct error_words words_of(cudaError_t error)
+static struct error_phrase words_of(cudaError_t error)
 {
     static const char unknown[] = "unrecognized error code";
 
@@ -132,7 +132,7 @@ static struct error_words words_of(cudaError_t error)
         if (errors[i].error == error)
             return errors[i];
     }
-    return (struct error_words){error, unknown, unknown};
+    return (struct error_phrase){error, unknown, unknown};
 }
 
 const char *cudaGetErrorName(cudaError_t error)

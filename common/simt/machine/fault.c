@@ -32,12 +32,12 @@ static struct fault {
     char line[LINE];
 } fault, suspected;
 static char first[LINE];         /**< line of an earlier fault that the program has not read yet */
-static bool is_read;             /**< simt_fault() has returned the line */
+static bool is_read;             /**< simt_fault_message() has returned the line */
 static bool is_noted;            /**< simt_fault_here() is recording a fault, on the lane's stack */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
-void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
+void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);
 
 /**
  * Makes room for another fault. If the program has read neither the last fault nor its error, the last fault is kept in
@@ -46,9 +46,9 @@ void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
  */
 static void make_room(void)
 {
-    if (simt_last_error() == cudaSuccess)
-        simt_fault_show();
-    if (!fault.present || is_read || simt_last_error() == cudaSuccess)
+    if (simt_peek_last_error() == cudaSuccess)
+        simt_fault_print();
+    if (!fault.present || is_read || simt_peek_last_error() == cudaSuccess)
         first[0] = 0;
     else if (!first[0])
         memcpy(first, fault.line, sizeof first);
@@ -63,8 +63,8 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->pc = pc;
     noted->is_call = false;
     memset(noted->callers, 0, sizeof noted->callers);
-    if (simt_fault_callers)
-        simt_fault_callers(noted->callers);
+    if (simt_fault_store_callers)
+        simt_fault_store_callers(noted->callers);
     noted->thread = thread;
     noted->block = simt_block_idx;
     snprintf(noted->kind, sizeof noted->kind, "%s", kind);
@@ -72,19 +72,20 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->line[0] = 0;
 }
 
-void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *fault_kind,
+                        const char *format, ...)
 {
     va_list arguments;
 
-    if (suspected.present && what <= suspicion)
+    if (suspected.present && new_suspicion <= suspicion)
         return;
-    suspicion = what;
+    suspicion = new_suspicion;
     va_start(arguments, format);
-    note(&suspected, error, simt_thread_idx, pc, kind, format, arguments);
+    note(&suspected, error, simt_thread_idx, pc, fault_kind, format, arguments);
     va_end(arguments);
 }
 
-bool simt_fault_suspected(void)
+bool simt_fault_is_suspected(void)
 {
     return suspected.present;
 }
@@ -102,9 +103,9 @@ bool simt_fault_confirm(void)
     return true;
 }
 
-void simt_fault_dismiss(enum suspicion what)
+void simt_fault_dismiss(enum suspicion explained)
 {
-    if (suspicion <= what)
+    if (suspicion <= explained)
         suspected.present = false;
 }
 
@@ -116,9 +117,9 @@ static size_t line_before(const char *text, size_t end)
     return end;
 }
 
-bool simt_is_behind(uintptr_t pc, uintptr_t other_pc)
+bool simt_call_is_after(uintptr_t pc, uintptr_t other_pc)
 {
-    char stack[STACK_TEXT], other[STACK_TEXT];
+    char stack[STACK_TEXT_SIZE], other[STACK_TEXT_SIZE];
 
     simt_source_stack(pc, stack);
     simt_source_stack(other_pc, other);
@@ -140,16 +141,16 @@ bool simt_is_behind(uintptr_t pc, uintptr_t other_pc)
     return false;
 }
 
-void simt_fault_dismiss_after(uintptr_t pc)
+void simt_fault_dismiss_if_after(uintptr_t pc)
 {
     const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
 
     if (suspected.present &&
-        (simt_is_behind(suspected.pc, pc) || (second && simt_is_behind(strtoull(second + 1, NULL, 16), pc))))
+        (simt_call_is_after(suspected.pc, pc) || (second && simt_call_is_after(strtoull(second + 1, NULL, 16), pc))))
         suspected.present = false;
 }
 
-void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
@@ -157,23 +158,23 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
         return;
     make_room();
     va_start(arguments, format);
-    note(&fault, error, thread, pc, kind, format, arguments);
+    note(&fault, error, thread, pc, fault_kind, format, arguments);
     va_end(arguments);
     simt_faulted = true;
 }
 
-_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
     if (simt_is_second_host_thread())
-        simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
+        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
     /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
         make_room();
         is_noted = true;
         va_start(arguments, format);
-        note(&fault, error, simt_thread_idx, pc, kind, format, arguments);
+        note(&fault, error, simt_thread_idx, pc, fault_kind, format, arguments);
         va_end(arguments);
         is_noted = false;
         simt_faulted = true;
@@ -181,14 +182,14 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     fiber_abandon();
 }
 
-_Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
     if (!simt_fault_confirm()) {
         make_room();
         va_start(arguments, format);
-        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, kind, format, arguments);
+        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, fault_kind, format, arguments);
         va_end(arguments);
         fault.is_call = true;
         simt_faulted = true;
@@ -196,7 +197,7 @@ _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *fo
     fiber_abandon();
 }
 
-_Noreturn void simt_fault_stack(uintptr_t pc)
+_Noreturn void simt_fault_stack_overflow(uintptr_t pc)
 {
     if (is_noted) /* the stack had no room for recording the overflow, which is now done on the signals' stack */
         pc = fault.pc;
@@ -206,7 +207,7 @@ _Noreturn void simt_fault_stack(uintptr_t pc)
 
 void simt_fault_clear(void)
 {
-    simt_fault_show();
+    simt_fault_print();
     fault.present = false;
 }
 
@@ -227,15 +228,15 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
     va_end(arguments);
 }
 
-cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
+cudaError_t simt_fault_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
 {
-    char location[LOCATION_TEXT], reason[DETAIL];
+    char location[LOCATION_TEXT_SIZE], reason[DETAIL];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    simt_source_line(caller, location);
+    simt_source_line(call_site, location);
     simt_fault_launch(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
     return simt_set_error(error);
 }
@@ -256,7 +257,7 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
 {
     const uintptr_t pc = (uintptr_t)strtoull(pc_text, NULL, 16);
     const char *colon = strrchr(here, ':');
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
     const size_t length = strlen(line);
 
     if (pc == 0)
@@ -272,11 +273,11 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
 /** Appends the advice for this kind of fault, unless the fault's own text gives advice. */
 static void append_advice(char *line, size_t size, const char *kind)
 {
-    const char *const advice = strstr(line, SIMT_TRY) ? NULL : simt_fault_advice(kind);
+    const char *const advice = strstr(line, SIMT_ADVICE_PREFIX) ? NULL : simt_fault_advice(kind);
     const size_t length = strlen(line);
 
     if (advice)
-        snprintf(line + length, size - length, SIMT_TRY "%s", advice);
+        snprintf(line + length, size - length, SIMT_ADVICE_PREFIX "%s", advice);
 }
 
 /** Resolves SIMT_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
@@ -300,16 +301,16 @@ static bool is_own_line(const char *location)
  * Finds the line of the fault. If the fault is a call of a function that was inlined, this is the line of the enclosing
  * frame. If the fault is in a library function, it is the line of the innermost call made from outside the library.
  */
-static void locate(char here[LOCATION_TEXT])
+static void locate(char here[LOCATION_TEXT_SIZE])
 {
-    char stack[STACK_TEXT] = "", outer[LOCATION_TEXT];
+    char stack[STACK_TEXT_SIZE] = "", outer[LOCATION_TEXT_SIZE];
 
     if (fault.is_call)
         simt_source_stack(fault.pc, stack);
     const char *const around = strchr(stack, '\n');
 
     if (around && around[1])
-        snprintf(here, LOCATION_TEXT, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
+        snprintf(here, LOCATION_TEXT_SIZE, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
     else
         simt_source_line(fault.is_call ? fault.callers[0] : fault.pc, here);
     for (unsigned i = 0; i < FAULT_CALLERS && fault.callers[i] && !is_own_line(here); i++) {
@@ -319,9 +320,9 @@ static void locate(char here[LOCATION_TEXT])
     }
 }
 
-void simt_fault_resolve(void)
+void simt_fault_add_locations(void)
 {
-    char here[LOCATION_TEXT];
+    char here[LOCATION_TEXT_SIZE];
     char *line = fault.line;
     bool same_line = false;
 
@@ -347,22 +348,22 @@ void simt_fault_resolve(void)
     append_advice(line, LINE, fault.kind);
 }
 
-const char *simt_fault(void)
+const char *simt_fault_message(void)
 {
     is_read = true;
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
-void simt_fault_show(void)
+void simt_fault_print(void)
 {
     if (!fault.present || is_read || !fault.line[0])
         return;
     fflush(stdout);
-    fprintf(stderr, "%s\n", simt_fault());
+    fprintf(stderr, "%s\n", simt_fault_message());
 }
 
 __attribute__((destructor)) static void show_at_exit(void)
 {
     simt_show_failed_call();
-    simt_fault_show();
+    simt_fault_print();
 }

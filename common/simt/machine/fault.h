@@ -16,25 +16,25 @@ extern bool simt_faulted;
  * Records a fault of the running thread at `pc` (0 if unknown) and ends the launch; does not return. `format`, a printf
  * format, describes the fault and follows "thread (x,y,z) of block (x,y,z) ".
  */
-_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /** Does the same as simt_fault_here(), but reports the line of the call to the function that contains `pc`. */
-_Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
+_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 enum { FAULT_CALLERS = 8 };
 /** Stores the return addresses of the running thread's innermost calls in progress, if a thread runs. */
-extern void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
+extern void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);
 
 /** Records a stack overflow of the running thread, and ends the launch. */
-_Noreturn void simt_fault_stack(uintptr_t pc);
+_Noreturn void simt_fault_stack_overflow(uintptr_t pc);
 
 /**
  * Records a fault of `thread` in the running block and sets simt_faulted. Used by the scheduler: unlike
  * simt_fault_here(), this function returns.
  */
-void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /**
@@ -44,10 +44,10 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Records the error of a runtime call that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format`
+ * Records the error of a runtime call that the host made at `call_site`: "FILE:LINE: NAME: ERROR: REASON". `format`
  * produces the reason.
  */
-cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
+cudaError_t simt_fault_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /**
@@ -66,31 +66,31 @@ enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
  * fault confirms the suspected one, which is then reported instead of the other fault. simt_fault_confirm() also
  * confirms it, and returns whether there was a suspected fault.
  */
-void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-bool simt_fault_suspected(void);
+void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *fault_kind,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+bool simt_fault_is_suspected(void);
 bool simt_fault_confirm(void);
-/** Drops the suspected fault if `what` is its kind or explains it. */
-void simt_fault_dismiss(enum suspicion what);
+/** Drops the suspected fault if `explained` is its kind or explains it. */
+void simt_fault_dismiss(enum suspicion explained);
 /**
  * Drops the suspected fault if, in the source, it (or the second access of a suspected race) comes after the call that
  * returns to `pc`. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on
  * the host's stack.
  */
-void simt_fault_dismiss_after(uintptr_t pc);
+void simt_fault_dismiss_if_after(uintptr_t pc);
 
 /**
  * Returns whether, in the source, the call that returns to `pc` comes after the call that returns to `other_pc`.
  * Compares the outermost frames in which the two differ: the frame of `pc` must be in the same file, on a later line.
  * Runs on the host's stack.
  */
-bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
+bool simt_call_is_after(uintptr_t pc, uintptr_t other_pc);
 
 /**
  * Prints the line of the last fault once, unless the program has read it, because a program that does not call
- * simt_fault() can print only CUDA's description of the error. Also called at the end of the program.
+ * simt_fault_message() can print only CUDA's description of the error. Also called at the end of the program.
  */
-void simt_fault_show(void);
+void simt_fault_print(void);
 
 /** Clears the last fault once its line has been read or shown. */
 void simt_fault_clear(void);
@@ -99,22 +99,24 @@ void simt_fault_clear(void);
  * Adds the source locations to the line of the last fault. Runs on the host's stack, and does nothing if there was no
  * fault.
  */
-void simt_fault_resolve(void);
+void simt_fault_add_locations(void);
 cudaError_t simt_fault_error(void);
 
 /** Returns the advice for faults of a kind, or NULL if there is none. */
-const char *simt_fault_advice(const char *kind);
+const char *simt_fault_advice(const char *fault_kind);
 
-/** Format of a program counter in a fault's text; simt_fault_resolve() replaces it with ":line" or "file:line". */
+/**
+ * Format of a program counter in a fault's text; simt_fault_add_locations() replaces it with ":line" or "file:line".
+ */
 #define SIMT_LOCATION "\001%" PRIxPTR "\002"
 /**
- * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_resolve() adds the advice for its
- * kind.
+ * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_add_locations() adds the advice for
+ * its kind.
  */
-#define SIMT_TRY "; try: "
+#define SIMT_ADVICE_PREFIX "; try: "
 /**
- * In a fault's text: simt_fault_resolve() keeps the text after this mark only if the last location before it is the
- * line of the fault.
+ * In a fault's text: simt_fault_add_locations() keeps the text after this mark only if the last location before it is
+ * the line of the fault.
  */
 #define SIMT_IF_SAME_LINE "\003"
 

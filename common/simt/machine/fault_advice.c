@@ -68,10 +68,10 @@ static const struct {
     {"write to read-only data", "a plain load in place of __ldg(), for data that the launch writes"},
 };
 
-const char *simt_fault_advice(const char *kind)
+const char *simt_fault_advice(const char *fault_kind)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].kind, kind) == 0)
+        if (strcmp(table[i].kind, fault_kind) == 0)
             return table[i].advice;
     return NULL;
 }

@@ -20,14 +20,14 @@ void fiber_use_small_stacks(void)
 #endif
 }
 
-bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count)
+bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned num_stacks)
 {
-    const size_t bytes = FIBER_GUARD_BYTES + count * fiber_stride();
+    const size_t bytes = FIBER_GUARD_BYTES + num_stacks * fiber_stride();
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (base == MAP_FAILED)
         return false;
-    *stacks = (struct fiber_stacks){.base = base, .mapped = bytes, .count = count};
+    *stacks = (struct fiber_stacks){.base = base, .mapped_bytes = bytes, .num_stacks = num_stacks};
     madvise(base, bytes, are_small ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (mprotect(base, FIBER_GUARD_BYTES, PROT_NONE) == 0)
         return true;
@@ -39,18 +39,18 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
 {
     if (!stacks->base)
         return;
-    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* otherwise the frames would stay poisoned */
-    munmap(stacks->base, stacks->mapped);
+    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped_bytes); /* otherwise the frames would stay poisoned */
+    munmap(stacks->base, stacks->mapped_bytes);
     memset(stacks, 0, sizeof *stacks);
 }
 
-void *fiber_home;
+void *fiber_host_stack_pointer;
 
 _Noreturn void fiber_abandon(void)
 {
     void *unused;
 
-    simt_fiber_switch(&unused, fiber_home);
+    simt_fiber_switch(&unused, fiber_host_stack_pointer);
     __builtin_unreachable();
 }
 

@@ -30,12 +30,12 @@ void fiber_use_small_stacks(void);
 /** A contiguous array of equally sized stacks. */
 struct fiber_stacks {
     unsigned char *base;
-    size_t mapped; /**< number of mapped bytes, including the guard */
-    unsigned count;
+    size_t mapped_bytes; /**< number of mapped bytes, including the guard */
+    unsigned num_stacks;
 };
 
-/** Maps `count` stacks; if that fails, maps nothing and returns false. */
-bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
+/** Maps `num_stacks` stacks; if that fails, maps nothing and returns false. */
+bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned num_stacks);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
 /** Returns the offset in bytes from one stack to the next. */
@@ -64,9 +64,12 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
 void simt_fiber_switch(void **from, void *to);
 
 /** Saved stack pointer of the code that runs fibers, while a fiber runs. */
-extern void *fiber_home;
+extern void *fiber_host_stack_pointer;
 
-/** Switches to fiber_home from a fiber that will not be resumed; its stack must be prepared again before reuse. */
+/**
+ * Switches to fiber_host_stack_pointer from a fiber that will not be resumed; its stack must be prepared again before
+ * reuse.
+ */
 _Noreturn void fiber_abandon(void);
 
 #endif

@@ -32,7 +32,7 @@ static bool in_program(uintptr_t pc)
 /** Returns whether the code at `pc` is in the program and from the user's source, not the simulator or a C++ header. */
 static bool is_of_user(uintptr_t pc)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     if (!in_program(pc))
         return false;
@@ -67,7 +67,7 @@ static uintptr_t place_in_program(uintptr_t interrupted)
 
 static void say(uintptr_t pc, const char *does, const char *what, bool in_library)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     simt_source_line(pc, location);
     if (strstr(what, "freed") && !in_library) {
@@ -115,8 +115,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
-        simt_fault_show(); /* the fault may explain why an allocation has failed */
-        return;            /* the access is retried with the previous handler */
+        simt_fault_print(); /* the fault may explain why an allocation has failed */
+        return;             /* the access is retried with the previous handler */
     }
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
@@ -128,7 +128,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     say(place_in_program(pc), does, where, !in_program(pc));
 }
 
-bool simt_host_watch(bool (*describe_device)(uintptr_t address, char *text, size_t size))
+bool simt_catch_host_accesses(bool (*describe_device)(uintptr_t address, char *text, size_t size))
 {
     struct sigaction last;
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};

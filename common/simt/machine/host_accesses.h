@@ -11,7 +11,7 @@
  * prints the source line of the access before the signal ends the process. Returns false if the handler cannot be
  * installed.
  */
-bool simt_host_watch(bool (*describe)(uintptr_t address, char *text, size_t size));
+bool simt_catch_host_accesses(bool (*describe)(uintptr_t address, char *text, size_t size));
 /** Reports that host code at `pc` reads or writes a device variable, and ends the process. */
 _Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
 

@@ -10,12 +10,12 @@
 static pthread_mutex_t inside = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_t launching;
 
-void simt_host_enter(void)
+void simt_host_lock(void)
 {
     pthread_mutex_lock(&inside);
 }
 
-void simt_host_leave(const int *unused)
+void simt_host_unlock(const int *unused)
 {
     (void)unused;
     pthread_mutex_unlock(&inside);
@@ -28,24 +28,24 @@ bool simt_is_second_host_thread(void)
     return first && !pthread_equal(first, pthread_self());
 }
 
-_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
+_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action)
 {
     static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* held by the first of several failing threads */
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     pthread_mutex_lock(&ending);
     simt_source_line(pc, location);
-    fprintf(stderr, "%s: a second thread of the host %s\n", location, what);
+    fprintf(stderr, "%s: a second thread of the host %s\n", location, action);
     fflush(stdout);
     _exit(EXIT_FAILURE);
 }
 
 /* Shared memory is the thread-local storage of the first thread that launches, so no other thread may launch. */
-void simt_host_launches(uintptr_t caller)
+void simt_check_launching_thread(uintptr_t call_site)
 {
     pthread_t first = 0;
 
     if (!__atomic_compare_exchange_n(&launching, &first, pthread_self(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
         !pthread_equal(first, pthread_self()))
-        simt_reject_host_thread(caller, "launches; the simulator has one: launch from it, into streams");
+        simt_reject_host_thread(call_site, "launches; the simulator has one: launch from it, into streams");
 }

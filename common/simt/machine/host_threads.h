@@ -10,21 +10,22 @@
 
 /** Keeps other host threads out of all functions that use this macro until the enclosing function returns. */
 #define SIMT_ONE_HOST_THREAD \
-    const int simt_entered __attribute__((cleanup(simt_host_leave), unused)) = (simt_host_enter(), 0)
+    const int simt_entered __attribute__((cleanup(simt_host_unlock), unused)) = (simt_host_lock(), 0)
 
-void simt_host_enter(void);
-void simt_host_leave(const int *unused);
+void simt_host_lock(void);
+void simt_host_unlock(const int *unused);
 
-/** Ends the program, reporting the source line at `caller`, if another host thread has already launched a kernel. */
-void simt_host_launches(uintptr_t caller);
+/** Ends the program, reporting the source line at `call_site`, if another host thread has already launched a kernel. */
+void simt_check_launching_thread(uintptr_t call_site);
 
 /** Returns whether the calling thread is not the thread that launches kernels. */
 bool simt_is_second_host_thread(void);
 
 /** Message for a second host thread that executes hooks while a kernel runs: its accesses look like those of a lane. */
-#define SIMT_BESIDE_KERNEL "runs code of a kernel file beside a kernel: let it wait, or move that code to a C file"
+#define SIMT_HOST_CODE_BESIDE_KERNEL \
+    "runs code of a kernel file beside a kernel: let it wait, or move that code to a C file"
 
-/** Prints that a second host thread does `what` at `pc`, which only one thread may do, and ends the program. */
-_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what);
+/** Prints that a second host thread does `action` at `pc`, which only one thread may do, and ends the program. */
+_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action);
 
 #endif

@@ -60,7 +60,7 @@ uint3 simt_block_index(uint32_t block)
     return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
 }
 
-unsigned simt_threads_bound(uintptr_t kernel, size_t bytes)
+unsigned simt_launch_bound_threads(uintptr_t kernel, size_t bytes)
 {
     for (const struct simt_bound *bound = __start_simt_bounds; bound < __stop_simt_bounds; bound++) {
         if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->location - kernel < bytes)
@@ -71,7 +71,7 @@ unsigned simt_threads_bound(uintptr_t kernel, size_t bytes)
 
 static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
 {
-    const uintptr_t low = image->bias + segment->p_vaddr;
+    const uintptr_t low = image->load_bias + segment->p_vaddr;
     const uintptr_t high = low + segment->p_memsz;
 
     image->low = image->low && image->low < low ? image->low : low;
@@ -107,12 +107,12 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *result)
     if (!is_program(info))
         return 0;
     image->file = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
-    image->bias = info->dlpi_addr;
+    image->load_bias = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD)
             add_segment(image, &info->dlpi_phdr[i]);
         if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
-            image->relocated_low = image->bias + info->dlpi_phdr[i].p_vaddr;
+            image->relocated_low = image->load_bias + info->dlpi_phdr[i].p_vaddr;
             image->relocated_high = image->relocated_low + info->dlpi_phdr[i].p_memsz;
         }
     }
@@ -130,8 +130,8 @@ bool simt_program_find(void)
     simt_program.constant_high = (uintptr_t)__stop_simt_constant;
     simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
     simt_program.data_high = (uintptr_t)__stop_simt_device;
-    simt_program.index_low = (uintptr_t)__start_simt_index;
-    simt_program.index_high = (uintptr_t)__stop_simt_index;
+    simt_program.builtin_low = (uintptr_t)__start_simt_index;
+    simt_program.builtin_high = (uintptr_t)__stop_simt_index;
     found = simt_program.low != 0;
     return found;
 }
@@ -157,7 +157,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
     return 1;
 }
 
-bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
+bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic_offset)
 {
     const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates this thread's TLS block */
     struct tls_block tls = {0};
@@ -165,13 +165,13 @@ bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
     dl_iterate_phdr(find_tls, &tls);
     *low = tls.low & ~(uintptr_t)127;
     *bytes = tls.bytes + (tls.low - *low);
-    *dynamic = array - *low;
+    *dynamic_offset = array - *low;
     return tls.low != 0;
 }
 
 void simt_memory_watch(bool watched)
 {
     simt_memory.watched = watched;
-    simt_memory.arena_fast = watched ? 0 : simt_memory.arena_bytes;
-    simt_memory.shared_fast = watched ? 0 : simt_memory.shared_bytes;
+    simt_memory.arena_fast_bytes = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_fast_bytes = watched ? 0 : simt_memory.shared_bytes;
 }

@@ -12,14 +12,14 @@
 /** The program's file and the addresses of its segments, which do not change while it runs. */
 struct program_image {
     const char *file;    /**< path of the program's file, which contains symbols and line numbers */
-    uintptr_t bias;      /**< offset that the loader adds to the addresses in the file */
+    uintptr_t load_bias; /**< offset that the loader adds to the addresses in the file */
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;           /**< __device__ variables */
     uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
     uintptr_t relocated_low, relocated_high; /**< the part of the writable data that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
-    uintptr_t index_low, index_high; /**< built-in variables, for compilers that instrument accesses to constants */
+    uintptr_t builtin_low, builtin_high; /**< built-in variables, for compilers that instrument accesses to constants */
 };
 
 extern struct program_image simt_program;
@@ -38,7 +38,7 @@ uint3 simt_block_index(uint32_t block);
  * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allows; `bytes` is the size of
  * the kernel's code.
  */
-unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);
+unsigned simt_launch_bound_threads(uintptr_t kernel, size_t bytes);
 
 /** Finds the program's segments on the first call. Returns false if that fails. */
 bool simt_program_find(void);
@@ -47,7 +47,7 @@ bool simt_program_find(void);
  * Finds the calling OS thread's shared memory: the thread-local block of the program, and the offset of the dynamic
  * array in it. Returns false if there is no such block.
  */
-bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
+bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic_offset);
 
 struct shadow_cell;
 
@@ -56,14 +56,14 @@ struct shadow_cell;
  * two cache lines. Outside kernels every range is empty.
  */
 struct kernel_memory {
-    uintptr_t arena;   /**< global memory allocated so far */
-    size_t arena_fast; /**< size of `arena`; 0 while accesses are watched, so that they take the slow path */
+    uintptr_t arena;         /**< global memory allocated so far */
+    size_t arena_fast_bytes; /**< size of `arena`; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
     uintptr_t shared; /**< static shared memory and the dynamic array, in any order: one thread-local block */
-    size_t shared_fast;
+    size_t shared_fast_bytes;
     struct shadow_cell *shared_shadow;
-    size_t shared_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
-    size_t shared_resume; /**< offset of the first byte after the dynamic array */
+    size_t dynamic_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
+    size_t dynamic_resume; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;
     size_t shared_bytes;
     struct shadow_cell *data_shadow; /**< shadow of the __device__ variables */

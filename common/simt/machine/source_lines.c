@@ -169,7 +169,7 @@ static bool read_frames(FILE *answers, enum frames which, char *text, size_t siz
 static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
     char question[64];
-    const int length = snprintf(question, sizeof question, "0x%" PRIxPTR "\n0x0\n", pc - 1 - simt_program.bias);
+    const int length = snprintf(question, sizeof question, "0x%" PRIxPTR "\n0x0\n", pc - 1 - simt_program.load_bias);
 
     *text = 0;
     return tool_runs(tool) && send(tool->socket, question, (size_t)length, MSG_NOSIGNAL) == length &&
@@ -182,9 +182,9 @@ static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char 
  */
 static const char *build_directory(struct tool *tool)
 {
-    static char directory[LOCATION_TEXT];
+    static char directory[LOCATION_TEXT_SIZE];
     static bool known;
-    char here[LOCATION_TEXT];
+    char here[LOCATION_TEXT_SIZE];
 
     if (!known && query_tool(tool, (uintptr_t)simt_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
         char *name = strstr(here, __FILE__);
@@ -210,16 +210,16 @@ static void strip_build_directory(struct tool *tool, char *text)
     }
 }
 
-static void name_function(uintptr_t pc, char text[LOCATION_TEXT])
+static void name_function(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
 {
     Dl_info info;
 
     if (pc && dladdr((void *)pc, &info) && info.dli_sname)
-        snprintf(text, LOCATION_TEXT, "%s+0x%" PRIxPTR, info.dli_sname, pc - (uintptr_t)info.dli_saddr);
+        snprintf(text, LOCATION_TEXT_SIZE, "%s+0x%" PRIxPTR, info.dli_sname, pc - (uintptr_t)info.dli_saddr);
     else if (pc)
-        snprintf(text, LOCATION_TEXT, "program+0x%" PRIxPTR, pc - simt_program.bias);
+        snprintf(text, LOCATION_TEXT_SIZE, "program+0x%" PRIxPTR, pc - simt_program.load_bias);
     else
-        snprintf(text, LOCATION_TEXT, "?");
+        snprintf(text, LOCATION_TEXT_SIZE, "?");
 }
 
 static void look_up(uintptr_t pc, enum frames which, char *text, size_t size)
@@ -252,7 +252,7 @@ struct question {
 static _Noreturn void answer_questions(int from, int to)
 {
     const int nothing = open("/dev/null", O_RDWR);
-    char text[STACK_TEXT];
+    char text[STACK_TEXT_SIZE];
     struct question question;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -294,18 +294,18 @@ bool simt_source_lines_start_process(void)
     return child > 0;
 }
 
-static void ask(struct question question, char text[STACK_TEXT])
+static void ask(struct question question, char text[STACK_TEXT_SIZE])
 {
     size_t size = 0;
     ssize_t more = write(questions, &question, sizeof question);
 
-    while (more > 0 && size < STACK_TEXT) {
-        more = read(answers, text + size, STACK_TEXT - size);
+    while (more > 0 && size < STACK_TEXT_SIZE) {
+        more = read(answers, text + size, STACK_TEXT_SIZE - size);
         size += more > 0 ? (size_t)more : 0;
     }
-    if (size < STACK_TEXT)
+    if (size < STACK_TEXT_SIZE)
         name_function(question.pc, text);
-    text[STACK_TEXT - 1] = '\0';
+    text[STACK_TEXT_SIZE - 1] = '\0';
 }
 
 /**
@@ -318,7 +318,7 @@ static const char *remembered(uintptr_t pc, enum frames which)
     static struct location {
         uintptr_t pc;
         enum frames which;
-        char text[STACK_TEXT];
+        char text[STACK_TEXT_SIZE];
     } locations[REMEMBERED];
     static unsigned next;
     struct location *location = &locations[next];
@@ -331,27 +331,27 @@ static const char *remembered(uintptr_t pc, enum frames which)
     if (pc && questions >= 0)
         ask((struct question){pc, which}, location->text);
     else if (pc)
-        look_up(pc, which, location->text, STACK_TEXT);
+        look_up(pc, which, location->text, STACK_TEXT_SIZE);
     else
         name_function(pc, location->text);
     next = (next + 1) % REMEMBERED;
     return location->text;
 }
 
-void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT])
+void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
 {
-    snprintf(text, LOCATION_TEXT, "%.*s", LOCATION_TEXT - 1, remembered(pc, FIRST_FRAME));
+    snprintf(text, LOCATION_TEXT_SIZE, "%.*s", LOCATION_TEXT_SIZE - 1, remembered(pc, FIRST_FRAME));
 }
 
-void simt_place(uintptr_t pc, char *text, size_t size)
+void simt_describe_pc(uintptr_t pc, char *text, size_t size)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
     simt_source_line(pc, location);
     snprintf(text, size, "%s", location);
 }
 
-void simt_source_stack(uintptr_t pc, char text[STACK_TEXT])
+void simt_source_stack(uintptr_t pc, char text[STACK_TEXT_SIZE])
 {
-    snprintf(text, STACK_TEXT, "%s", remembered(pc, ALL_FRAMES));
+    snprintf(text, STACK_TEXT_SIZE, "%s", remembered(pc, ALL_FRAMES));
 }

@@ -8,7 +8,7 @@ static struct turns {
     uint64_t seed;
     uint64_t round; /**< a hash of the seed and of the number of rounds so far */
 } turns;
-bool simt_turns_down;
+bool simt_turns_descend;
 
 /** Returns a hash of a number (the finaliser of SplitMix64). */
 static uint64_t mix(uint64_t number)
@@ -33,10 +33,10 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static void begin_round(uint64_t round)
 {
     turns.round = round;
-    simt_turns_down = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
+    simt_turns_descend = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
 }
 
-bool simt_turns_begin(void)
+bool simt_turns_read_order(void)
 {
     const char *const text = getenv("SIMT_ORDER");
     char *end = NULL;
@@ -54,30 +54,31 @@ bool simt_turns_begin(void)
     return true;
 }
 
-uint64_t simt_turns_round(void)
+uint64_t simt_turns_begin_round(void)
 {
     if (turns.order == RANDOM)
         begin_round(mix(turns.round + UINT64_C(0x9e3779b97f4a7c15)));
     return turns.round;
 }
 
-uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count)
+uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units)
 {
     uint64_t stride;
 
-    if (turns.order == FORWARD || count < 2)
+    if (turns.order == FORWARD || num_units < 2)
         return turn;
     if (turns.order == REVERSE)
-        return count - 1 - turn;
-    stride = 1 + (round >> 32) % (count - 1);
-    while (greatest_common_divisor(stride, count) != 1)
-        stride = stride % (count - 1) + 1;
-    return (round % count + turn * stride) % count; /* turn and stride fit in 32 bits; a larger launch never ends */
+        return num_units - 1 - turn;
+    stride = 1 + (round >> 32) % (num_units - 1);
+    while (greatest_common_divisor(stride, num_units) != 1)
+        stride = stride % (num_units - 1) + 1;
+    return (round % num_units + turn * stride) %
+           num_units; /* turn and stride fit in 32 bits; a larger launch never ends */
 }
 
-bool simt_turn_ends(void)
+bool simt_turns_end_before_atomic(void)
 {
     enum { ATOMICS = 4 };
 
-    return turns.order == RANDOM && simt_turns_round() % ATOMICS == 0;
+    return turns.order == RANDOM && simt_turns_begin_round() % ATOMICS == 0;
 }

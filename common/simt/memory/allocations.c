@@ -36,8 +36,8 @@ bool simt_arena_reserve(void)
         return true;
     if (!simt_arena_map() || !simt_program_find())
         return false;
-    simt_forbid_bytes(0, RED_ZONE);
-    simt_arena.top = RED_ZONE;
+    simt_forbid_bytes(0, RED_ZONE_BYTES);
+    simt_arena.used_end = RED_ZONE_BYTES;
     return true;
 }
 
@@ -45,12 +45,12 @@ bool simt_arena_reserve(void)
 static size_t find_after(size_t offset)
 {
     size_t low = 0;
-    size_t high = simt_arena.count;
+    size_t high = simt_arena.num_allocations;
 
     while (low < high) {
         const size_t middle = (low + high) / 2;
 
-        if (simt_arena.allocation[middle].offset + simt_arena.allocation[middle].bytes <= offset)
+        if (simt_arena.allocations[middle].offset + simt_arena.allocations[middle].bytes <= offset)
             low = middle + 1;
         else
             high = middle;
@@ -65,18 +65,18 @@ static void shrink_quarantine(size_t bytes)
 
     while (gone < quarantine.count &&
            (quarantine.count - gone == QUARANTINE_SLOTS || quarantine.bytes + bytes > QUARANTINE_BYTES))
-        quarantine.bytes -= quarantine.slot[gone++].slot;
+        quarantine.bytes -= quarantine.slot[gone++].slot_bytes;
     quarantine.count -= gone;
     memmove(quarantine.slot, quarantine.slot + gone, quarantine.count * sizeof *quarantine.slot);
 }
 
 static void quarantine_slot(struct allocation gone)
 {
-    if (gone.slot > QUARANTINE_BYTES)
+    if (gone.slot_bytes > QUARANTINE_BYTES)
         return;
-    shrink_quarantine(gone.slot);
+    shrink_quarantine(gone.slot_bytes);
     quarantine.slot[quarantine.count++] = gone;
-    quarantine.bytes += gone.slot;
+    quarantine.bytes += gone.slot_bytes;
 }
 
 /** Returns the first offset at or after `offset` at which `slot` bytes overlap no slot in quarantine. */
@@ -85,8 +85,8 @@ static size_t past_quarantine(size_t offset, size_t slot)
     for (unsigned i = 0; i < quarantine.count; i++) {
         const struct allocation *freed = &quarantine.slot[i];
 
-        if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
-            offset = freed->offset + freed->slot;
+        if (freed->offset < offset + slot && offset < freed->offset + freed->slot_bytes) {
+            offset = freed->offset + freed->slot_bytes;
             i = UINT_MAX; /* restart with the first slot */
         }
     }
@@ -99,25 +99,25 @@ static size_t past_quarantine(size_t offset, size_t slot)
  */
 static size_t find_gap(size_t slot, size_t *offset)
 {
-    size_t end = RED_ZONE;
+    size_t end = RED_ZONE_BYTES;
 
-    for (size_t i = 0; i < simt_arena.count; i++) {
+    for (size_t i = 0; i < simt_arena.num_allocations; i++) {
         end = past_quarantine(end, slot);
-        if (simt_arena.allocation[i].offset >= end + slot) {
+        if (simt_arena.allocations[i].offset >= end + slot) {
             *offset = end;
             return i;
         }
-        end = simt_arena.allocation[i].offset + simt_arena.allocation[i].slot;
+        end = simt_arena.allocations[i].offset + simt_arena.allocations[i].slot_bytes;
     }
     *offset = past_quarantine(end, slot);
-    return simt_arena.count;
+    return simt_arena.num_allocations;
 }
 
 /**
  * Allocates memory for kernels. An allocation that the host may access shares no page with one that the host may not
  * access.
  */
-cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner)
 {
     const bool shared = is_host_accessible(owner);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
@@ -127,17 +127,17 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
     if (!pointer)
         return simt_set_error(cudaErrorInvalidValue);
     *pointer = NULL;
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
-    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe)))
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
+    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_catch_host_accesses(simt_arena_describe)))
         return simt_fault_no_address_space();
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > simt_physical_memory() || simt_arena.in_use > simt_physical_memory() - bytes ||
-        !simt_array_reserve(&simt_arena.allocation, &simt_arena.capacity, simt_arena.count + 1,
-                            sizeof *simt_arena.allocation))
+    if (bytes > simt_physical_memory() || simt_arena.in_use_bytes > simt_physical_memory() - bytes ||
+        !simt_array_reserve(&simt_arena.allocations, &simt_arena.capacity, simt_arena.num_allocations + 1,
+                            sizeof *simt_arena.allocations))
         return simt_set_error(cudaErrorMemoryAllocation);
-    const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE + unit - 1) / unit * unit;
+    const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE_BYTES + unit - 1) / unit * unit;
     const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
     const size_t offset = (begin + unit - 1) / unit * unit;
 
@@ -147,27 +147,27 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
     memset(simt_arena.base + offset, 0xff, bytes);
     if (owner == OWNER_DEVICE)
         simt_arena_set_access(offset, offset + bytes, false);
-    if (offset < simt_arena.top)
+    if (offset < simt_arena.used_end)
         simt_allow_bytes(offset, bytes);
     simt_set_unwritten(offset, offset + bytes, !shared); /* writes by the host are not observed */
     simt_forbid_bytes(begin, offset);
     simt_forbid_bytes(offset + bytes, offset + slot);
-    if (offset + slot > simt_arena.top)
-        simt_arena.top = offset + slot;
-    memmove(&simt_arena.allocation[index + 1], &simt_arena.allocation[index],
-            (simt_arena.count - index) * sizeof *simt_arena.allocation);
-    simt_arena.allocation[index] = (struct allocation){.offset = offset,
-                                                       .bytes = bytes,
-                                                       .slot = slot,
-                                                       .owner = owner,
-                                                       .is_new = true,
-                                                       .array = offset,
-                                                       .array_bytes = bytes};
+    if (offset + slot > simt_arena.used_end)
+        simt_arena.used_end = offset + slot;
+    memmove(&simt_arena.allocations[index + 1], &simt_arena.allocations[index],
+            (simt_arena.num_allocations - index) * sizeof *simt_arena.allocations);
+    simt_arena.allocations[index] = (struct allocation){.offset = offset,
+                                                        .bytes = bytes,
+                                                        .slot_bytes = slot,
+                                                        .owner = owner,
+                                                        .is_new = true,
+                                                        .array_offset = offset,
+                                                        .array_bytes = bytes};
     simt_arena.any_new = true;
-    simt_arena.count++;
-    simt_arena.count_host_accessible += shared;
-    simt_streams_share_host = simt_arena.count_host_accessible > 0;
-    simt_arena.in_use += bytes;
+    simt_arena.num_allocations++;
+    simt_arena.num_host_accessible += shared;
+    simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
+    simt_arena.in_use_bytes += bytes;
     *pointer = simt_arena.base + offset;
     return cudaSuccess;
 }
@@ -176,7 +176,7 @@ struct allocation *simt_allocation_of(const void *pointer)
 {
     const size_t index = find_after(arena_offset(pointer));
 
-    return index < simt_arena.count ? &simt_arena.allocation[index] : NULL;
+    return index < simt_arena.num_allocations ? &simt_arena.allocations[index] : NULL;
 }
 
 const struct allocation *simt_allocation_at(const void *pointer)
@@ -186,47 +186,48 @@ const struct allocation *simt_allocation_at(const void *pointer)
     return allocation && allocation->offset == arena_offset(pointer) ? allocation : NULL;
 }
 
-void simt_release(const struct allocation *allocation, uintptr_t caller)
+void simt_arena_free(const struct allocation *allocation, uintptr_t call_site)
 {
-    const size_t index = (size_t)(allocation - simt_arena.allocation);
+    const size_t index = (size_t)(allocation - simt_arena.allocations);
     struct allocation gone = *allocation;
 
-    gone.freed_at = caller;
+    gone.freed_at = call_site;
     if (is_host_accessible(gone.owner))
         simt_arena_set_access(gone.offset, gone.offset + gone.bytes, false);
     simt_forbid_bytes(gone.offset, gone.offset + gone.bytes);
     quarantine_slot(gone);
-    simt_arena.in_use -= gone.bytes;
-    simt_arena.count--;
-    simt_arena.count_host_accessible -= is_host_accessible(gone.owner);
-    simt_streams_share_host = simt_arena.count_host_accessible > 0;
-    memmove(&simt_arena.allocation[index], &simt_arena.allocation[index + 1],
-            (simt_arena.count - index) * sizeof *simt_arena.allocation);
-    if (gone.bytes >= HUGE_PAGE) {
-        const size_t first = (gone.offset + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
-        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE - 1);
+    simt_arena.in_use_bytes -= gone.bytes;
+    simt_arena.num_allocations--;
+    simt_arena.num_host_accessible -= is_host_accessible(gone.owner);
+    simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
+    memmove(&simt_arena.allocations[index], &simt_arena.allocations[index + 1],
+            (simt_arena.num_allocations - index) * sizeof *simt_arena.allocations);
+    if (gone.bytes >= HUGE_PAGE_BYTES) {
+        const size_t first = (gone.offset + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
+        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE_BYTES - 1);
 
         if (first < last)
             madvise(simt_arena.base + first, last - first, MADV_DONTNEED);
     }
 }
 
-int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
+int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocation)
 {
     const size_t index = find_after(offset);
 
-    *inside = index < simt_arena.count ? offset - simt_arena.allocation[index].offset : offset;
+    *offset_in_allocation = index < simt_arena.num_allocations ? offset - simt_arena.allocations[index].offset : offset;
     return (int32_t)index;
 }
 
-void simt_array(const void *begin, size_t bytes, const char *name)
+void simt_register_array(const void *begin, size_t bytes, const char *name)
 {
     const size_t offset = arena_offset(begin);
-    struct allocation *const allocation = simt_arena.base && offset < simt_arena.top ? simt_allocation_of(begin) : NULL;
+    struct allocation *const allocation = simt_arena.base && offset < simt_arena.used_end ? simt_allocation_of(begin)
+                                                                                          : NULL;
 
     if (!allocation || offset < allocation->offset || bytes > allocation->offset + allocation->bytes - offset)
         return;
-    allocation->array = offset;
+    allocation->array_offset = offset;
     allocation->array_bytes = bytes;
     snprintf(allocation->name, sizeof allocation->name, "%s", name);
     simt_forbid_bytes(allocation->offset, offset);
@@ -237,14 +238,14 @@ void simt_array(const void *begin, size_t bytes, const char *name)
 static const struct allocation *freed_at(size_t offset)
 {
     for (unsigned i = quarantine.count; i-- > 0;)
-        if (offset >= quarantine.slot[i].offset && offset - quarantine.slot[i].offset < quarantine.slot[i].slot)
+        if (offset >= quarantine.slot[i].offset && offset - quarantine.slot[i].offset < quarantine.slot[i].slot_bytes)
             return &quarantine.slot[i];
     return NULL;
 }
 
 static size_t array_end(const struct allocation *allocation)
 {
-    return allocation->array + allocation->array_bytes;
+    return allocation->array_offset + allocation->array_bytes;
 }
 
 /** Writes `where` and the name and size of the allocation's array: "4 bytes before 'x', which has 128 bytes". */
@@ -262,62 +263,62 @@ static void describe_from(const char *where, const struct allocation *allocation
  */
 static uintptr_t describe(size_t offset, char *text, size_t size)
 {
-    const struct allocation *const end = simt_arena.allocation + simt_arena.count;
-    const struct allocation *const first = simt_arena.allocation + find_after(offset);
+    const struct allocation *const end = simt_arena.allocations + simt_arena.num_allocations;
+    const struct allocation *const first = simt_arena.allocations + find_after(offset);
     const struct allocation *const ahead = first < end && offset >= array_end(first) ? first + 1 : first;
-    const struct allocation *const behind = ahead > simt_arena.allocation ? ahead - 1 : NULL;
+    const struct allocation *const behind = ahead > simt_arena.allocations ? ahead - 1 : NULL;
     const struct allocation *const freed = freed_at(offset);
     const size_t past = behind ? offset - array_end(behind) : SIZE_MAX;
-    const size_t before = ahead < end ? ahead->array - offset : SIZE_MAX;
+    const size_t before = ahead < end ? ahead->array_offset - offset : SIZE_MAX;
     char where[64];
 
-    if (ahead < end && offset >= ahead->array) {
-        snprintf(where, sizeof where, "%zu bytes into", offset - ahead->array);
+    if (ahead < end && offset >= ahead->array_offset) {
+        snprintf(where, sizeof where, "%zu bytes into", offset - ahead->array_offset);
         describe_from(where, ahead, text, size);
     } else if (freed) {
         describe_from("in", freed, text, size);
         strncat(text, freed->name[0] ? " and has been freed" : " that has been freed", size - strlen(text) - 1);
-    } else if (behind && past <= before && offset < behind->offset + behind->slot) {
+    } else if (behind && past <= before && offset < behind->offset + behind->slot_bytes) {
         snprintf(where, sizeof where, past == 0 ? "right past the end of" : "%zu bytes past the end of", past);
         describe_from(where, behind, text, size);
-    } else if (ahead < end && offset + RED_ZONE >= ahead->offset) {
+    } else if (ahead < end && offset + RED_ZONE_BYTES >= ahead->offset) {
         snprintf(where, sizeof where, "%zu bytes before", before);
         describe_from(where, ahead, text, size);
     } else {
         snprintf(text, size, "in memory that has been freed");
         return 1;
     }
-    return freed && !(ahead < end && offset >= ahead->array) ? freed->freed_at : 0;
+    return freed && !(ahead < end && offset >= ahead->array_offset) ? freed->freed_at : 0;
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
 {
     const size_t offset = address - (uintptr_t)simt_arena.base;
 
-    if (!simt_arena.base || offset >= simt_arena.reserved)
+    if (!simt_arena.base || offset >= simt_arena.reserved_bytes)
         return false;
     describe(offset, text, size);
     return true;
 }
 
-const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes)
+const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
     const size_t index = find_after(at);
-    const struct allocation *const allocation = simt_arena.allocation + index;
+    const struct allocation *const allocation = simt_arena.allocations + index;
 
-    if (index >= simt_arena.count || at < allocation->offset)
+    if (index >= simt_arena.num_allocations || at < allocation->offset)
         return "";
-    *offset = at - allocation->array;
+    *offset = at - allocation->array_offset;
     *bytes = allocation->array_bytes;
     return allocation->name;
 }
 
-const char *simt_that_begin(const char *where, unsigned count)
+const char *simt_phrase_that_begin(const char *place, unsigned num_bytes)
 {
-    if (*where < '0' || *where > '9')
+    if (*place < '0' || *place > '9')
         return "";
-    return count == 1 ? " that begins" : " that begin";
+    return num_bytes == 1 ? " that begins" : " that begin";
 }
 
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
@@ -334,5 +335,5 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
         snprintf(at, sizeof at, SIMT_LOCATION, freed_at);
     simt_fault_here(cudaErrorIllegalAddress, pc, freed_at ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_that_begin(where, (unsigned)count), where, at);
+                    simt_phrase_that_begin(where, (unsigned)count), where, at);
 }

@@ -25,7 +25,7 @@ static struct plane {
 } planes[PLANES] = {
     {UINT64_C(5) << 42, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(3) << 43, 8 * sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
-    {UINT64_C(1) << 45, sizeof(struct marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(1) << 45, sizeof(struct byte_marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
 };
 
@@ -69,18 +69,19 @@ static bool reserve(size_t bytes)
         struct plane *plane = &planes[i];
 
         /* The additional huge page leaves room for alignment. */
-        plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
+        plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE_BYTES);
         if (!plane->base) {
-            unmap_ends(i, bytes, HUGE_PAGE);
+            unmap_ends(i, bytes, HUGE_PAGE_BYTES);
             return false;
         }
-        plane->end = plane->base + plane_bytes(plane, bytes) + HUGE_PAGE;
+        plane->end = plane->base + plane_bytes(plane, bytes) + HUGE_PAGE_BYTES;
     }
-    simt_arena.base = (unsigned char *)(((uintptr_t)planes[0].base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    simt_arena.base = (unsigned char *)(((uintptr_t)planes[0].base + HUGE_PAGE_BYTES - 1) &
+                                        ~(uintptr_t)(HUGE_PAGE_BYTES - 1));
     simt_arena.shadow = (struct shadow_cell *)planes[1].base;
-    simt_arena.marks = (struct marks *)planes[2].base;
+    simt_arena.byte_marks = (struct byte_marks *)planes[2].base;
     simt_arena.read_only = (uint32_t *)planes[3].base;
-    simt_arena.reserved = bytes;
+    simt_arena.reserved_bytes = bytes;
     return true;
 }
 
@@ -101,15 +102,15 @@ static bool extend(size_t bytes)
         }
         plane->end += plane_bytes(plane, bytes);
     }
-    simt_arena.reserved += bytes;
+    simt_arena.reserved_bytes += bytes;
     return true;
 }
 
 /** Doubles the reservation until it holds `top` bytes. */
 static bool grow(size_t top)
 {
-    while (top > simt_arena.reserved)
-        if (!extend(simt_arena.reserved))
+    while (top > simt_arena.reserved_bytes)
+        if (!extend(simt_arena.reserved_bytes))
             return false;
     return true;
 }
@@ -121,24 +122,24 @@ static bool grow(size_t top)
  */
 static bool can_have(size_t end)
 {
-    const size_t word_bytes = 4 + sizeof *simt_arena.shadow + sizeof *simt_arena.marks / 8;
-    const size_t more = end - simt_arena.committed;
+    const size_t word_bytes = 4 + sizeof *simt_arena.shadow + sizeof *simt_arena.byte_marks / 8;
+    const size_t more = end - simt_arena.committed_bytes;
 
-    if (simt_arena.available == 0)
-        simt_arena.available = available_memory();
-    return end / 4 <= simt_arena.available / word_bytes &&
+    if (simt_arena.available_bytes == 0)
+        simt_arena.available_bytes = available_memory();
+    return end / 4 <= simt_arena.available_bytes / word_bytes &&
            (more < WORTH_ASKING || more / 4 <= available_memory() / word_bytes);
 }
 
 bool simt_arena_commit(size_t top)
 {
-    const size_t end = (top + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    const size_t end = (top + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
 
-    if (end <= simt_arena.committed)
+    if (end <= simt_arena.committed_bytes)
         return true;
     if (!can_have(end) || !grow(end))
         return false;
-    simt_arena.committed = end;
+    simt_arena.committed_bytes = end;
     return true;
 }
 
@@ -149,7 +150,7 @@ bool simt_arena_map(void)
 
     for (size_t bytes = most; bytes >= least; bytes /= 2) {
         if (reserve(bytes))
-            return simt_arena_commit(RED_ZONE);
+            return simt_arena_commit(RED_ZONE_BYTES);
     }
     return false;
 }

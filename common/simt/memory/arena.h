@@ -9,50 +9,50 @@
 #include "cuda_runtime.h"
 #include "device_memory.h"
 
-enum { RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, ARRAY_NAME = 40 };
+enum { RED_ZONE_BYTES = 256, HUGE_PAGE_BYTES = 2 * 1024 * 1024, ARRAY_NAME_SIZE = 40 };
 
 /** The owner of an allocation, which determines whether the host may access the memory and which call frees it. */
-enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
+enum allocation_owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot;         /**< size including padding and red zone */
-    enum owner owner;    /**< host-accessible memory has separate pages, which are never closed */
-    bool is_new;         /**< the allocation's unwritten marks are not in the shadow yet */
-    uintptr_t freed_at;  /**< for freed memory: where it was freed */
-    const char *made_by; /**< for memory that a kernel has allocated: the call, such as "new[]" */
-    bool host_checks;    /**< the host may copy unwritten bytes, because its own checks find them */
-    size_t array;        /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
+    size_t slot_bytes;           /**< size including padding and red zone */
+    enum allocation_owner owner; /**< host-accessible memory has separate pages, which are never closed */
+    bool is_new;                 /**< the allocation's unwritten marks are not in the shadow yet */
+    uintptr_t freed_at;          /**< for freed memory: where it was freed */
+    const char *allocating_call; /**< for memory that a kernel has allocated: the call, such as "new[]" */
+    bool host_checks;            /**< the host may copy unwritten bytes, because its own checks find them */
+    size_t array_offset;         /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
     size_t array_bytes;
-    char name[ARRAY_NAME]; /**< "" if the array has no name */
+    char name[ARRAY_NAME_SIZE]; /**< "" if the array has no name */
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
-struct marks {
+struct byte_marks {
     uint32_t off_limits;
     uint32_t unwritten;
 };
 
 struct arena {
     unsigned char *base;
-    size_t reserved;
-    size_t committed;
-    size_t top; /**< highest end of any slot allocated so far */
-    size_t in_use;
-    size_t available; /**< memory that the machine had available at the first request */
+    size_t reserved_bytes;
+    size_t committed_bytes;
+    size_t used_end; /**< highest end of any slot allocated so far */
+    size_t in_use_bytes;
+    size_t available_bytes; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
-    struct marks *marks;
+    struct byte_marks *byte_marks;
     uint32_t *read_only; /**< one bit per byte, set if this launch has read the byte through __ldg */
     size_t read_only_low, read_only_high;
-    struct allocation *allocation; /**< sorted by offset */
-    size_t count;
+    struct allocation *allocations; /**< sorted by offset */
+    size_t num_allocations;
     size_t capacity;
-    bool any_new;                 /**< at least one allocation is new */
-    size_t count_host_accessible; /**< number of allocations that the host may access */
+    bool any_new;               /**< at least one allocation is new */
+    size_t num_host_accessible; /**< number of allocations that the host may access */
 };
 
-static inline bool is_host_accessible(enum owner owner)
+static inline bool is_host_accessible(enum allocation_owner owner)
 {
     return owner == OWNER_PINNED || owner == OWNER_MANAGED;
 }
@@ -71,25 +71,25 @@ bool simt_arena_commit(size_t top);
 size_t simt_physical_memory(void);
 
 /** Sets or clears the unwritten marks of the bytes in [from, to). */
-void simt_set_unwritten(size_t from, size_t to, bool value);
-void simt_forbid_bytes(size_t from, size_t to);
-void simt_allow_bytes(size_t from, size_t bytes);
-void simt_show_marks(size_t from, size_t to);
-void simt_copy_unwritten(size_t to, size_t from, size_t bytes);
-size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first);
+void simt_set_unwritten(size_t begin, size_t end, bool unwritten);
+void simt_forbid_bytes(size_t begin, size_t end);
+void simt_allow_bytes(size_t begin, size_t bytes);
+void simt_copy_marks_to_shadow(size_t begin, size_t end);
+void simt_copy_unwritten(size_t destination, size_t source, size_t bytes);
+size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten);
 void simt_forget_read_only(void);
 
 /**
- * Enables (if `touch`) or disables this process's access to a range of the arena. Host code has no access; the runtime
+ * Enables (if `allow`) or disables this process's access to a range of the arena. Host code has no access; the runtime
  * has access only while it executes a call from the host. While the arena is kept open, ranges that are already open
  * stay open.
  */
-bool simt_arena_set_access(size_t from, size_t to, bool touch);
+bool simt_arena_set_access(size_t begin, size_t end, bool allow);
 
 /** Allocates memory for kernels, or returns an error. *pointer is NULL if `bytes` is 0. */
-cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner);
-/** Frees an allocation, for a call at `caller`. */
-void simt_release(const struct allocation *allocation, uintptr_t caller);
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner);
+/** Frees an allocation, for a call at `call_site`. */
+void simt_arena_free(const struct allocation *allocation, uintptr_t call_site);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
 const struct allocation *simt_allocation_at(const void *pointer);
 /**
@@ -98,16 +98,16 @@ const struct allocation *simt_allocation_at(const void *pointer);
  */
 struct allocation *simt_allocation_of(const void *pointer);
 
-bool simt_is_device(const void *pointer);
+bool simt_is_device_pointer(const void *pointer);
 /**
  * Returns whether all the bytes are in one live allocation that was not made by a kernel, or in the memory of
  * __device__ and __constant__ variables.
  */
-bool simt_device_range(const void *pointer, size_t bytes);
+bool simt_is_device_range(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_in_program_data(const void *pointer, size_t bytes);
 /** Returns whether a pointer points to memory that a kernel has allocated. */
-bool simt_is_of_kernel(const void *pointer);
+bool simt_is_kernel_allocation(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
 bool simt_is_host_accessible(const void *pointer);
 /** Returns whether a pointer points to memory that the host may access. */

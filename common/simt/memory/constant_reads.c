@@ -32,20 +32,20 @@ void simt_constant_reads_forget(void)
     memset(reads, 0, word_count() * sizeof *reads);
 }
 
-void simt_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc)
+void simt_record_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc)
 {
     const size_t first = (address - simt_program.constant_low) / 4;
     const size_t last = (address + bytes - 1 - simt_program.constant_low) / 4;
 
     for (size_t word = first; word <= last; word++)
-        reads[word] = (struct constant_read){simt_order.epoch, simt_order.thread >> CELL_THREAD_SHIFT, pc};
+        reads[word] = (struct constant_read){simt_order.epoch, simt_order.thread_bits >> CELL_THREAD_SHIFT, pc};
 }
 
-void simt_constant_reads_scan(uint32_t first_epoch, uint32_t last_epoch)
+void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch)
 {
     for (size_t word = 0; word < word_count(); word++)
         if (reads[word].epoch >= first_epoch && reads[word].epoch <= last_epoch)
-            simt_work_uses(USE_READ, simt_program.constant_low + 4 * word, 4);
+            simt_work_record_use(USE_READ, simt_program.constant_low + 4 * word, 4);
 }
 
 bool simt_fault_constant_race(const struct work_race *race)
@@ -55,6 +55,6 @@ bool simt_fault_constant_race(const struct work_race *race)
     if (word >= word_count())
         return false;
     simt_block_idx = simt_block_index(simt_block_at(reads[word].epoch));
-    simt_fault_work(simt_thread_index(reads[word].thread), reads[word].pc, 4, race);
+    simt_fault_launch_race(simt_thread_index(reads[word].thread), reads[word].pc, 4, race);
     return true;
 }

@@ -18,9 +18,9 @@ bool simt_constant_reads_prepare(void);
 void simt_constant_reads_forget(void);
 
 /** Records that the running thread reads constants. */
-void simt_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);
+void simt_record_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);
 /** Records, for order/stream_work.h, the constants that the launch that ran at these epochs has read. */
-void simt_constant_reads_scan(uint32_t first_epoch, uint32_t last_epoch);
+void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch);
 /**
  * Reports that the last launch read a constant in a race with earlier work. Returns false if the race is not on a
  * constant.

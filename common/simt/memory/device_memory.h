@@ -29,7 +29,7 @@ bool simt_host_access_is_allowed(void);
  * Returns whether an access by the host reaches memory that the host may not access, although the access causes no
  * signal because pinned or managed memory is on the same page.
  */
-bool simt_host_leaves_allocation(const void *pointer, size_t bytes);
+bool simt_host_access_is_outside(const void *pointer, size_t bytes);
 
 /**
  * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit
@@ -40,9 +40,9 @@ struct word_marks {
     uint32_t read_only; /**< bytes that this launch has read through __ldg */
 };
 struct word_marks simt_arena_marks(uintptr_t address);
-void simt_arena_read_only(uintptr_t address, uint32_t bytes);
+void simt_arena_mark_read_only(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
-void simt_arena_written(uintptr_t address, uint32_t bytes);
+void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes);
 /**
  * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.
@@ -60,28 +60,28 @@ size_t simt_arena_used_words(void);
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
 
-enum { ARRAY_TEXT = 160 };
+enum { ARRAY_TEXT_SIZE = 160 };
 /**
  * Writes " of 'NAME' at byte 4 (of 128)": the name of the array at an address in shared (`shared`) or global memory,
  * and the offset of the address in it. Writes "" if the name is unknown.
  */
-void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
+void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE]);
 /**
- * Returns the name that simt_array() gave the array at an address, or "". Stores the address's offset in the array in
- * *offset, and the array's size in *bytes.
+ * Returns the name that simt_register_array() gave the array at an address, or "". Stores the address's offset in the
+ * array in *offset, and the array's size in *bytes.
  */
-const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes);
+const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes);
 /**
- * Returns " that begin" if `where`, a text about `count` bytes, begins with a number, as "4 bytes before 'x'" does. The
- * words separate that number from the count.
+ * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
+ * The words separate that number from the count.
  */
-const char *simt_that_begin(const char *where, unsigned count);
+const char *simt_phrase_that_begin(const char *place, unsigned num_bytes);
 
 /**
  * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
- * the allocation in *inside.
+ * the allocation in *offset_in_allocation.
  */
-int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
+int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocation);
 
 /**
  * Ends the launch because the running thread accesses a word in which some bytes are off limits. `bytes` is the mask of
@@ -90,15 +90,15 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 
 /**
- * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic` is the offset of the
+ * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic_offset` is the offset of the
  * dynamic array. Finds none if the program has no symbols.
  */
-void simt_shared_variables_find(size_t bytes, size_t dynamic);
+void simt_shared_variables_find(size_t bytes, size_t dynamic_offset);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
-    size_t static_shared; /**< size of its fixed-size __shared__ variables, excluding those of called functions */
-    unsigned threads;     /**< the kernel's launch bounds */
-    const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
+    size_t static_shared_bytes; /**< size of its fixed-size __shared__ variables, excluding those of called functions */
+    unsigned max_threads;       /**< the kernel's launch bounds */
+    const char *name;           /**< without template arguments; stays valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
@@ -113,20 +113,20 @@ size_t simt_constant_bytes(void);
  * Returns whether one variable in global or constant memory contains all these bytes. Returns true if the program has
  * no such variables.
  */
-bool simt_variable_has(uintptr_t address, size_t bytes);
+bool simt_variable_contains(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_variable_at(uintptr_t address);
 /**
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
- * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *has.
+ * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *bytes_to_end.
  */
-const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has);
+const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end);
 /** Returns whether an address in read-only memory is that of a constant that a kernel file defines for the host. */
 bool simt_is_host_constant(uintptr_t address);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
-void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
-bool simt_is_unowned(const struct shadow_cell *cell);
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset);
+bool simt_word_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc);
 

@@ -6,7 +6,7 @@
 
 struct entry {
     const struct shadow_cell *cell;
-    struct history history;
+    struct access_history history;
 };
 
 static struct entry *entries;
@@ -39,7 +39,7 @@ static bool grow(void)
     return true;
 }
 
-struct history *simt_history(const struct shadow_cell *cell)
+struct access_history *simt_history(const struct shadow_cell *cell)
 {
     if (room > 0) {
         struct entry *entry = slot_of(entries, room, cell);
@@ -56,32 +56,33 @@ struct history *simt_history(const struct shadow_cell *cell)
     return &entry->history;
 }
 
-bool simt_history_add(struct history *history, struct past_access past)
+bool simt_history_add(struct access_history *history, struct past_access past)
 {
-    if (history->count == history->room) {
-        const uint32_t more = history->room ? 2 * history->room : 4;
-        struct past_access *larger = realloc(history->past, more * sizeof *larger);
+    if (history->num_accesses == history->capacity) {
+        const uint32_t more = history->capacity ? 2 * history->capacity : 4;
+        struct past_access *larger = realloc(history->accesses, more * sizeof *larger);
 
         if (!larger)
             return false;
-        history->past = larger;
-        history->room = more;
+        history->accesses = larger;
+        history->capacity = more;
     }
-    history->past[history->count++] = past;
+    history->accesses[history->num_accesses++] = past;
     return true;
 }
 
-void simt_history_remove(struct history *history, uint32_t i)
+void simt_history_remove(struct access_history *history, uint32_t index)
 {
-    free(history->past[i].unnumbered);
-    history->count--;
-    memmove(&history->past[i], &history->past[i + 1], (history->count - i) * sizeof *history->past);
+    free(history->accesses[index].unnumbered_set);
+    history->num_accesses--;
+    memmove(&history->accesses[index], &history->accesses[index + 1],
+            (history->num_accesses - index) * sizeof *history->accesses);
 }
 
-void simt_history_clear(struct history *history)
+void simt_history_clear(struct access_history *history)
 {
-    while (history->count > 0)
-        simt_history_remove(history, history->count - 1);
+    while (history->num_accesses > 0)
+        simt_history_remove(history, history->num_accesses - 1);
 }
 
 void simt_histories_forget(void)
@@ -90,7 +91,7 @@ void simt_histories_forget(void)
         return;
     for (size_t i = 0; i < room; i++) {
         simt_history_clear(&entries[i].history);
-        free(entries[i].history.past);
+        free(entries[i].history.accesses);
     }
     free(entries);
     entries = NULL;

@@ -17,7 +17,7 @@
  */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
+    PAST_ATOMIC_THREADS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
@@ -25,40 +25,40 @@ enum past_kind {
 };
 
 /**
- * Accesses at one epoch. Entries of the kinds PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS represent accesses by all
- * threads in a set; those of other kinds represent an access by one thread.
+ * Accesses at one epoch. Entries of the kinds PAST_READ, PAST_VOLATILE_READ and PAST_ATOMIC_THREADS represent accesses
+ * by all threads in a set; those of other kinds represent an access by one thread.
  */
 struct past_access {
     uint32_t epoch;
-    uint16_t who;  /**< number of the thread or of the set of threads */
-    uint8_t bytes; /**< mask of the word's four bytes */
+    uint16_t thread_or_set; /**< number of the thread or of the set of threads */
+    uint8_t bytes;          /**< mask of the word's four bytes */
     uint8_t kind;
     uint32_t site;
-    struct thread_set *unnumbered; /**< the set itself if it has no number, otherwise NULL */
+    struct thread_set *unnumbered_set; /**< the set itself if it has no number, otherwise NULL */
 };
 
-static inline const struct thread_set *past_set(const struct past_access *past)
+static inline const struct thread_set *past_access_threads(const struct past_access *past)
 {
-    return past->unnumbered ? past->unnumbered : simt_thread_set(past->who);
+    return past->unnumbered_set ? past->unnumbered_set : simt_thread_set(past->thread_or_set);
 }
 
 /** Past accesses to a word, oldest first. Loads in the same epoch share one entry, that of the first such load. */
-struct history {
-    struct past_access *past;
-    uint32_t count;
-    uint32_t room;
+struct access_history {
+    struct past_access *accesses;
+    uint32_t num_accesses;
+    uint32_t capacity;
 };
 
 /**
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
  * READ_HISTORY.
  */
-struct history *simt_history(const struct shadow_cell *cell);
+struct access_history *simt_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */
-bool simt_history_add(struct history *history, struct past_access past);
-/** Removes the past access with index `i`. */
-void simt_history_remove(struct history *history, uint32_t i);
-void simt_history_clear(struct history *history);
+bool simt_history_add(struct access_history *history, struct past_access past);
+/** Removes the past access with index `index`. */
+void simt_history_remove(struct access_history *history, uint32_t index);
+void simt_history_clear(struct access_history *history);
 /** Frees all histories; called at the beginning of a launch. */
 void simt_histories_forget(void);
 

@@ -14,12 +14,13 @@
  */
 
 /**
- * Sets or clears the marks of one kind for the bytes in [from, to). `kind` is the offset of the kind in struct marks.
+ * Sets or clears the marks of one kind for the bytes in [from, to). `kind` is the offset of the kind in struct
+ * byte_marks.
  */
 static void set_marks(size_t kind, size_t from, size_t to, bool value)
 {
     for (size_t at = from, next; at < to; at = next) {
-        uint32_t *const marks = (uint32_t *)((unsigned char *)&simt_arena.marks[at / 32] + kind);
+        uint32_t *const marks = (uint32_t *)((unsigned char *)&simt_arena.byte_marks[at / 32] + kind);
         uint32_t bits = UINT32_MAX;
 
         next = (at / 32 + 1) * 32 < to ? (at / 32 + 1) * 32 : to;
@@ -31,23 +32,23 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
 
 static void set_off_limits(size_t from, size_t to, bool value)
 {
-    set_marks(offsetof(struct marks, off_limits), from, to, value);
+    set_marks(offsetof(struct byte_marks, off_limits), from, to, value);
 }
 
-void simt_set_unwritten(size_t from, size_t to, bool value)
+void simt_set_unwritten(size_t begin, size_t end, bool unwritten)
 {
-    set_marks(offsetof(struct marks, unwritten), from, to, value);
+    set_marks(offsetof(struct byte_marks, unwritten), begin, end, unwritten);
 }
 
 static uint32_t marks_of(size_t at)
 {
-    return simt_arena.marks[at / 32].off_limits | simt_arena.marks[at / 32].unwritten;
+    return simt_arena.byte_marks[at / 32].off_limits | simt_arena.byte_marks[at / 32].unwritten;
 }
 
 /** Sets the state bits of the marked bytes in [from, to), so that accesses check the marks. */
-void simt_show_marks(size_t from, size_t to)
+void simt_copy_marks_to_shadow(size_t begin, size_t end)
 {
-    for (size_t word = from / 4; word < (to + 3) / 4; word++) {
+    for (size_t word = begin / 4; word < (end + 3) / 4; word++) {
         const uint32_t marks = marks_of(word * 4);
 
         if (marks == 0)
@@ -57,30 +58,30 @@ void simt_show_marks(size_t from, size_t to)
     }
 }
 
-void simt_forbid_bytes(size_t from, size_t to)
+void simt_forbid_bytes(size_t begin, size_t end)
 {
-    set_off_limits(from, to, true);
-    simt_show_marks(from, to);
+    set_off_limits(begin, end, true);
+    simt_copy_marks_to_shadow(begin, end);
 }
 
 /** Clears the off-limits marks and the shadow of a slot that is being reused. */
-void simt_allow_bytes(size_t from, size_t bytes)
+void simt_allow_bytes(size_t begin, size_t bytes)
 {
-    set_off_limits(from, from + bytes, false);
-    memset(&simt_arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *simt_arena.shadow);
+    set_off_limits(begin, begin + bytes, false);
+    memset(&simt_arena.shadow[begin / 4], 0, (bytes + 3) / 4 * sizeof *simt_arena.shadow);
 }
 
 struct word_marks simt_arena_marks(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
-    const struct marks *marks = &simt_arena.marks[at / 32];
+    const struct byte_marks *marks = &simt_arena.byte_marks[at / 32];
 
     return (struct word_marks){.off_limits = marks->off_limits >> at % 32 & 0xf,
                                .unwritten = marks->unwritten >> at % 32 & 0xf,
                                .read_only = simt_arena.read_only[at / 32] >> at % 32 & 0xf};
 }
 
-void simt_arena_read_only(uintptr_t address, uint32_t bytes)
+void simt_arena_mark_read_only(uintptr_t address, uint32_t bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
@@ -101,54 +102,55 @@ void simt_forget_read_only(void)
     simt_arena.read_only_high = 0;
 }
 
-void simt_arena_written(uintptr_t address, uint32_t bytes)
+void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.marks[at / 32].unwritten &= ~(bytes << at % 32);
+    simt_arena.byte_marks[at / 32].unwritten &= ~(bytes << at % 32);
 }
 
 bool simt_arena_may_be_padding(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
-    const uint32_t unwritten = simt_arena.marks[at / 32].unwritten >> (at & ~(size_t)7) % 32;
+    const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten >> (at & ~(size_t)7) % 32;
 
     return at % 8 == 4 ? (unwritten & 0xff) != 0xff : (unwritten & 0xf) != 0xf;
 }
 
-void simt_copy_unwritten(size_t to, size_t from, size_t bytes)
+void simt_copy_unwritten(size_t destination, size_t source, size_t bytes)
 {
-    const bool backwards = to > from;
+    const bool backwards = destination > source;
 
     for (size_t i = 0; i < bytes; i++) {
         const size_t at = backwards ? bytes - 1 - i : i;
 
-        simt_set_unwritten(to + at, to + at + 1, simt_arena.marks[(from + at) / 32].unwritten >> (from + at) % 32 & 1);
+        simt_set_unwritten(destination + at, destination + at + 1,
+                           simt_arena.byte_marks[(source + at) / 32].unwritten >> (source + at) % 32 & 1);
     }
 }
 
 /**
  * Returns the number of unwritten bytes in the range, not counting padding. Stores the offset of the first such byte in
- * *first.
+ * *first_unwritten.
  */
-size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first)
+size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten)
 {
     size_t count = 0;
 
-    for (size_t at = from; at < from + bytes; at++) {
-        const uint32_t unwritten = simt_arena.marks[at / 32].unwritten;
+    for (size_t at = begin; at < begin + bytes; at++) {
+        const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten;
 
         if (unwritten == 0)
             at |= 31;
         else if ((unwritten >> at % 32 & 1) && !simt_arena_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
-            *first = count++ ? *first : at;
+            *first_unwritten = count++ ? *first_unwritten : at;
     }
     return count;
 }
 
 void simt_arena_forget_epochs(void)
 {
-    for (size_t i = 0; i < simt_arena.top / 4; i++) {
+    for (size_t i = 0; i < simt_arena.used_end / 4; i++) {
         simt_arena.shadow[i].write &= CELL_STATE;
         simt_arena.shadow[i].write_epoch = simt_arena.shadow[i].read_epoch = simt_arena.shadow[i].read = 0;
     }
@@ -156,5 +158,5 @@ void simt_arena_forget_epochs(void)
 
 size_t simt_arena_used_words(void)
 {
-    return simt_arena.top / 4;
+    return simt_arena.used_end / 4;
 }

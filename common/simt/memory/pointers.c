@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
-bool simt_is_device(const void *pointer)
+bool simt_is_device_pointer(const void *pointer)
 {
-    return simt_arena.base && arena_offset(pointer) < simt_arena.reserved;
+    return simt_arena.base && arena_offset(pointer) < simt_arena.reserved_bytes;
 }
 
 bool simt_in_program_data(const void *pointer, size_t bytes)
@@ -24,9 +24,9 @@ bool simt_in_program_data(const void *pointer, size_t bytes)
             bytes <= simt_program.constant_high - address);
 }
 
-bool simt_device_range(const void *pointer, size_t bytes)
+bool simt_is_device_range(const void *pointer, size_t bytes)
 {
-    if (!simt_is_device(pointer))
+    if (!simt_is_device_pointer(pointer))
         return simt_in_program_data(pointer, bytes);
     const size_t offset = arena_offset(pointer);
     const struct allocation *allocation = simt_allocation_of(pointer);
@@ -35,34 +35,34 @@ bool simt_device_range(const void *pointer, size_t bytes)
            bytes <= allocation->offset + allocation->bytes - offset;
 }
 
-bool simt_is_of_kernel(const void *pointer)
+bool simt_is_kernel_allocation(const void *pointer)
 {
-    const struct allocation *const allocation = simt_is_device(pointer) ? simt_allocation_of(pointer) : NULL;
+    const struct allocation *const allocation = simt_is_device_pointer(pointer) ? simt_allocation_of(pointer) : NULL;
 
     return allocation && arena_offset(pointer) >= allocation->offset && allocation->owner == OWNER_KERNEL;
 }
 
 bool simt_is_host_accessible(const void *pointer)
 {
-    return simt_is_device(pointer) && simt_device_range(pointer, 1) &&
+    return simt_is_device_pointer(pointer) && simt_is_device_range(pointer, 1) &&
            is_host_accessible(simt_allocation_of(pointer)->owner);
 }
 
 bool simt_host_may_access(const void *pointer)
 {
-    return pointer &&
-           (simt_is_host_accessible(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));
+    return pointer && (simt_is_host_accessible(pointer) ||
+                       (!simt_is_device_pointer(pointer) && !simt_in_program_data(pointer, 1)));
 }
 
-bool simt_host_leaves_allocation(const void *pointer, size_t bytes)
+bool simt_host_access_is_outside(const void *pointer, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (simt_host_access_is_allowed() || !simt_is_device(pointer) ||
-        (simt_is_host_accessible(pointer) && simt_device_range(pointer, bytes)))
+    if (simt_host_access_is_allowed() || !simt_is_device_pointer(pointer) ||
+        (simt_is_host_accessible(pointer) && simt_is_device_range(pointer, bytes)))
         return false;
-    for (size_t i = 0; i < simt_arena.count; i++) {
-        const struct allocation *allocation = &simt_arena.allocation[i];
+    for (size_t i = 0; i < simt_arena.num_allocations; i++) {
+        const struct allocation *allocation = &simt_arena.allocations[i];
         const size_t first = allocation->offset / page, last = (allocation->offset + allocation->bytes - 1) / page;
 
         if (is_host_accessible(allocation->owner) && arena_offset(pointer) / page - first <= last - first)

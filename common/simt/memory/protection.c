@@ -18,52 +18,52 @@ static struct {
     size_t bytes;
 } kept_open;
 
-bool simt_arena_set_access(size_t from, size_t to, bool touch)
+bool simt_arena_set_access(size_t begin, size_t end, bool allow)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t first = from / page * page;
+    const size_t first = begin / page * page;
 
     if (kept_open.depth > 0) {
-        if (!touch || to <= kept_open.bytes)
+        if (!allow || end <= kept_open.bytes)
             return true;
-        kept_open.bytes = simt_arena.committed;
-        return mprotect(simt_arena.base, simt_arena.committed, PROT_READ | PROT_WRITE) == 0;
+        kept_open.bytes = simt_arena.committed_bytes;
+        return mprotect(simt_arena.base, simt_arena.committed_bytes, PROT_READ | PROT_WRITE) == 0;
     }
-    return mprotect(simt_arena.base + first, to - first, touch ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+    return mprotect(simt_arena.base + first, end - first, allow ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 bool simt_arena_allow_access(void)
 {
-    for (size_t i = 0; simt_arena.any_new && i < simt_arena.count; i++) {
-        struct allocation *allocation = &simt_arena.allocation[i];
+    for (size_t i = 0; simt_arena.any_new && i < simt_arena.num_allocations; i++) {
+        struct allocation *allocation = &simt_arena.allocations[i];
 
         if (allocation->is_new)
-            simt_show_marks(allocation->offset, allocation->offset + allocation->bytes);
+            simt_copy_marks_to_shadow(allocation->offset, allocation->offset + allocation->bytes);
         allocation->is_new = false;
     }
     simt_arena.any_new = false;
     simt_forget_read_only();
     simt_memory.arena = (uintptr_t)simt_arena.base;
-    simt_memory.arena_bytes = simt_arena.top;
+    simt_memory.arena_bytes = simt_arena.used_end;
     simt_memory.arena_shadow = simt_arena.shadow;
-    return simt_arena_set_access(0, simt_arena.committed, true);
+    return simt_arena_set_access(0, simt_arena.committed_bytes, true);
 }
 
 void simt_arena_forbid_access(void)
 {
     simt_memory.arena_bytes = 0;
-    simt_arena_set_access(0, simt_arena.committed, false);
-    for (size_t i = 0; simt_arena.count_host_accessible > 0 && i < simt_arena.count; i++) {
-        const struct allocation *allocation = &simt_arena.allocation[i];
+    simt_arena_set_access(0, simt_arena.committed_bytes, false);
+    for (size_t i = 0; simt_arena.num_host_accessible > 0 && i < simt_arena.num_allocations; i++) {
+        const struct allocation *allocation = &simt_arena.allocations[i];
 
         if (is_host_accessible(allocation->owner))
             simt_arena_set_access(allocation->offset, allocation->offset + allocation->bytes, true);
     }
 }
 
-void simt_allow_host_access(bool open)
+void simt_allow_host_access(bool allow)
 {
-    if (open) {
+    if (allow) {
         kept_open.depth++;
         return;
     }

@@ -47,7 +47,7 @@ static bool is_of_copy(uint32_t epoch)
 
 /* --- the check ---------------------------------------------------------------------------------------------------- */
 
-void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
+void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader_phrase)
 {
     static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
     static enum shadow_space good_space;
@@ -55,9 +55,9 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
 
     if (cell->write_epoch < simt_order.first_epoch ||
         (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
-         simt_order.thread == good_reader && space == good_space))
+         simt_order.thread_bits == good_reader && space == good_space))
         return;
-    if (!is_of_copy(cell->write_epoch) && !simt_ordered_by_proxy(cell->write_epoch, thread, space)) {
+    if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 
@@ -65,12 +65,12 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
                         "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
                         ", with no fence.proxy.async between",
-                        reader, index.x, index.y, index.z, block.x, block.y, block.z,
+                        reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
                         simt_site_pc(cell->write & CELL_SITE));
     }
     good_epoch = cell->write_epoch;
     good_write = thread;
     good_now = simt_order.epoch;
-    good_reader = simt_order.thread;
+    good_reader = simt_order.thread_bits;
     good_space = space;
 }

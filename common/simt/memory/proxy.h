@@ -13,9 +13,9 @@ bool simt_proxy_record_epoch(void);
 
 /**
  * Ends the launch unless the asynchronous proxy sees the last write to a word: either a bulk copy made the write, or a
- * proxy fence after the write is ordered before the current operation. `reader` is the verb phrase of the error
+ * proxy fence after the write is ordered before the current operation. `reader_phrase` is the verb phrase of the error
  * message.
  */
-void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader);
+void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader_phrase);
 
 #endif

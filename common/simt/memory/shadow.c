@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uintptr_t simt_sites[1 << SITE_BITS];
+uintptr_t simt_site_pcs[1 << SITE_BITS];
 struct polled_load simt_polled_loads[BLOCK_THREADS];
 struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
@@ -31,20 +31,20 @@ uint32_t simt_site_add(uintptr_t pc)
     enum { PROBES = 16, STRIDE = 2531 };
 
     for (uintptr_t i = 0; i < PROBES; i++) {
-        uintptr_t *const site = &simt_sites[(pc + i * STRIDE) & CELL_SITE];
+        uintptr_t *const site = &simt_site_pcs[(pc + i * STRIDE) & CELL_SITE];
 
         if (*site == 0)
             *site = pc;
         if (*site == pc)
-            return (uint32_t)(site - simt_sites);
+            return (uint32_t)(site - simt_site_pcs);
     }
-    simt_sites[pc & CELL_SITE] = SITE_SHARED;
+    simt_site_pcs[pc & CELL_SITE] = SITE_SHARED;
     return pc & CELL_SITE;
 }
 
 static unsigned running_thread(void)
 {
-    return simt_order.thread >> CELL_THREAD_SHIFT;
+    return simt_order.thread_bits >> CELL_THREAD_SHIFT;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -52,21 +52,21 @@ static unsigned running_thread(void)
 /** Returns a verb phrase for the access of the running thread. */
 static const char *what_it_does(const struct word_access *access)
 {
-    return access->frees ? "frees" : simt_access_verb(access->what);
+    return access->is_free ? "frees" : simt_access_verb(access->type);
 }
 
 uintptr_t simt_site_pc(uint32_t site)
 {
-    const uintptr_t pc = simt_sites[site];
+    const uintptr_t pc = simt_site_pcs[site];
 
     return pc == SITE_SHARED ? 0 : pc;
 }
 
 static bool in_block_only(const struct past_access *past, const struct word_access *access)
 {
-    const bool reached = access->what == ACCESS_ATOMIC || access->what == ACCESS_VOLATILE_LOAD;
+    const bool reached = access->type == ACCESS_ATOMIC || access->type == ACCESS_VOLATILE_LOAD;
 
-    return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->kind) & ATOMIC_IN_BLOCK);
+    return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->atomic_kind) & ATOMIC_IN_BLOCK);
 }
 
 /** Returns a verb phrase for a past access. */
@@ -76,7 +76,7 @@ static const char *what_was_done(const struct past_access *past)
 
     if (past->kind & ATOMIC_STORE)
         return "wrote";
-    return past->kind == PAST_AUTHORS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
+    return past->kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
 }
 
 /**
@@ -89,8 +89,8 @@ static bool has_polled(const struct past_access *past, bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const struct poll_seen seen = simt_poll_seen[i];
 
-        if (seen.epoch >= simt_order.block.block_epoch && simt_same_block(seen.epoch) &&
-            seen.write_epoch >= past->epoch && simt_same_block(seen.write_epoch) == in_block &&
+        if (seen.epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(seen.epoch) &&
+            seen.write_epoch >= past->epoch && simt_is_epoch_of_block(seen.write_epoch) == in_block &&
             (!in_block || i == running_thread()))
             return true;
     }
@@ -105,25 +105,29 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 {
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
 
-    if (access->frees)
+    if (access->is_free)
         return "";
-    if (past->kind >= PAST_ATOMIC && access->what == ACCESS_ATOMIC)
-        return SIMT_TRY "atomics of one size for both accesses";
-    if ((wrote && access->what == ACCESS_VOLATILE_LOAD) ||
-        ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->what == ACCESS_STORE))
-        return SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
-                        "__syncthreads() or, within a warp, __syncwarp() between the two";
-    if (wrote && access->what == ACCESS_STORE)
-        return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
-    if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_AUTHORS || access->what == ACCESS_ATOMIC)
-        return SIMT_TRY "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
-                        "between the two";
+    if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
+        return SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
+    if ((wrote && access->type == ACCESS_VOLATILE_LOAD) ||
+        ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
+        return SIMT_ADVICE_PREFIX
+            "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
+            "__syncthreads() or, within a warp, __syncwarp() between the two";
+    if (wrote && access->type == ACCESS_STORE)
+        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
+    if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS || access->type == ACCESS_ATOMIC)
+        return SIMT_ADVICE_PREFIX
+            "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
+            "between the two";
     if (has_polled(past, true))
-        return SIMT_TRY "__threadfence_block() before the flag, lock or counter is written, and again after it is "
-                        "read; or __syncthreads() between the two";
-    if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE SIMT_TRY "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-                                          "__syncthreads() between the two";
+        return SIMT_ADVICE_PREFIX
+            "__threadfence_block() before the flag, lock or counter is written, and again after it is "
+            "read; or __syncthreads() between the two";
+    if ((wrote && access->type == ACCESS_LOAD) || (read && access->type == ACCESS_STORE))
+        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+            "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
+            "__syncthreads() between the two";
     return "";
 }
 
@@ -131,17 +135,19 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
     if (in_block_only(past, access))
-        return "an atomic that ends in _block reaches its block only" SIMT_TRY "the atomic without _block";
-    if (access->what == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
-        return "nothing orders them" SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other "
+        return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
+    if (access->type == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
+        return "nothing orders them" SIMT_ADVICE_PREFIX
+               "__threadfence() and then atomicExch(), to store a value that other "
                "threads poll";
-    if (access->what != ACCESS_ATOMIC && past->kind != PAST_AUTHORS && has_polled(past, false))
-        return "no pair of fences orders them" SIMT_TRY "__threadfence() before the flag or counter is written, after "
+    if (access->type != ACCESS_ATOMIC && past->kind != PAST_ATOMIC_THREADS && has_polled(past, false))
+        return "no pair of fences orders them" SIMT_ADVICE_PREFIX
+               "__threadfence() before the flag or counter is written, after "
                "a barrier with other threads whose data it "
                "announces, and again after it is read, before a barrier with other threads that use the data";
-    if (past->kind >= PAST_ATOMIC && access->what == ACCESS_ATOMIC)
-        return "they have different sizes" SIMT_TRY "atomics of one size for both accesses";
-    return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
+    if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
+        return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
+    return "blocks are not ordered" SIMT_ADVICE_PREFIX "atomics, or two launches";
 }
 
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
@@ -157,12 +163,12 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
                         "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                         "; the wait does not order the two, because the launch between" SIMT_LOCATION
                         " (%s) never waits",
-                        what_it_does(&access), count, count == 1 ? "" : "s", launch->caller, launch->name,
-                        what_was_done(past), simt_site_pc(past->site), missing->caller, missing->name);
+                        what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
+                        what_was_done(past), simt_site_pc(past->site), missing->call_site, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
                     "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                     ", and no cudaGridDependencySynchronize() orders the two",
-                    what_it_does(&access), count, count == 1 ? "" : "s", launch->caller, launch->name,
+                    what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
                     what_was_done(past), simt_site_pc(past->site));
 }
 
@@ -180,13 +186,13 @@ static void fault_race(const struct past_access *past, struct word_access access
     const uint3 block = simt_block_index(simt_block_at(past->epoch));
     const uint32_t bytes = past->bytes & access.bytes;
     const int count = __builtin_popcount(bytes);
-    char of[ARRAY_TEXT], what[ARRAY_TEXT + 64], did_so[64];
+    char of[ARRAY_TEXT_SIZE], what[ARRAY_TEXT_SIZE + 64], did_so[64];
 
-    simt_name_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
+    simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
-    if (simt_same_block(past->epoch))
+    if (simt_is_epoch_of_block(past->epoch))
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
                            did_so, advice_in_block(past, &access));
@@ -223,22 +229,22 @@ void simt_race_report(void)
 static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
-    const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
-    const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
+    const bool alike = !((past->kind ^ access.atomic_kind) & ATOMIC_BYTES);
+    const bool atomic = past->kind == PAST_ATOMIC_THREADS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
 
-    if (access.what != ACCESS_LOAD || !atomic)
+    if (access.type != ACCESS_LOAD || !atomic)
         return false;
-    if (race->present && race->loaded != simt_order.loaded)
+    if (race->present && race->loaded != simt_order.last_load)
         simt_race_report();
     if (race->present)
         return true;
-    *race = (struct deferred_race){true, others, thread, simt_order.loaded, *past, access};
+    *race = (struct deferred_race){true, others, thread, simt_order.last_load, *past, access};
     simt_races_deferred++;
     return true;
 }
 
-void simt_races_forget(void)
+void simt_races_discard(void)
 {
     if (simt_races_deferred > 0)
         memset(noted, 0, sizeof noted);
@@ -257,25 +263,25 @@ static uint32_t written(const struct shadow_cell *cell)
  */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {
-    return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
+    return written(cell) != 0 || (address % 8 == 4 && !simt_word_is_unowned(cell) && written(cell - 1) != 0);
 }
 
 void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
-    char of[ARRAY_TEXT];
+    char of[ARRAY_TEXT_SIZE];
 
     /*
      * Only the first such read is recorded, because later ones may follow from it. The kernel continues, so that a race
      * that explains the read can still be found.
      */
-    if (simt_fault_suspected())
+    if (simt_fault_is_suspected())
         return;
-    if (simt_is_unowned(cell))
+    if (simt_word_is_unowned(cell))
         simt_fault_unowned(cell, bytes, access, pc);
-    simt_name_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
-                        (uintptr_t)__builtin_ctz(bytes),
-                    true, of);
+    simt_describe_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
+                            (uintptr_t)__builtin_ctz(bytes),
+                        true, of);
     simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s%s that no thread of the block has written", count, count == 1 ? "" : "s", of);
 }
@@ -288,7 +294,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
 {
     const struct word_marks marks = simt_arena_marks(access.address);
     const uint32_t missing = marks.unwritten & access.bytes;
-    const bool writes = access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC;
+    const bool writes = access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC;
     char where[160];
 
     if (marks.off_limits & access.bytes)
@@ -296,7 +302,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     if (writes && (marks.read_only & access.bytes))
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
                         "writes %d bytes that the same launch has read by __ldg()", __builtin_popcount(access.bytes));
-    if (reads && missing && !simt_fault_suspected() &&
+    if (reads && missing && !simt_fault_is_suspected() &&
         !(access.in_structure && simt_arena_may_be_padding(access.address)) &&
         simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
@@ -307,7 +313,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     return marks.off_limits | marks.unwritten | marks.read_only;
 }
 
-void simt_load_marked(struct shadow_cell *cell, struct word_access access)
+void simt_load_marked_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = check_marks(access, true) << CELL_STATE_SHIFT;
 
@@ -315,11 +321,11 @@ void simt_load_marked(struct shadow_cell *cell, struct word_access access)
     shadow_load_known(cell, access);
 }
 
-void simt_store_marked(struct shadow_cell *cell, struct word_access access)
+void simt_store_marked_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = check_marks(access, access.needs_value) & ~(uint32_t)access.bytes;
 
-    simt_arena_written(access.address, access.bytes);
+    simt_arena_clear_unwritten(access.address, access.bytes);
     shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
 }
 
@@ -354,24 +360,24 @@ static _Noreturn void fault_memory(uintptr_t pc)
                     "is one of more that use a word than the simulator can remember");
 }
 
-static void add(struct history *history, struct past_access past, uintptr_t pc)
+static void add(struct access_history *history, struct past_access past, uintptr_t pc)
 {
     if (!simt_history_add(history, past))
         fault_memory(pc);
 }
 
 /** Returns the accesses in the cell or its history that later accesses may still race with. */
-static struct history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
+static struct access_history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
 {
-    static struct history brief;
+    static struct access_history brief;
 
     if (cell->read_epoch >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
-        struct history *history = simt_history(cell);
+        struct access_history *history = simt_history(cell);
 
         if (!history)
             fault_memory(pc);
-        for (uint32_t i = history->count; i-- > 0;) {
-            if (history->past[i].epoch < horizon)
+        for (uint32_t i = history->num_accesses; i-- > 0;) {
+            if (history->accesses[i].epoch < horizon)
                 simt_history_remove(history, i);
         }
         return history;
@@ -385,7 +391,7 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
 
         add(&brief,
             (struct past_access){.epoch = cell->write_epoch,
-                                 .who = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
+                                 .thread_or_set = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
                                  .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
                                  .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
                                  .site = cell->write & CELL_SITE},
@@ -396,9 +402,9 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
 
         add(&brief,
             (struct past_access){.epoch = cell->read_epoch,
-                                 .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
+                                 .thread_or_set = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
                                  .bytes = bytes ? bytes : 0xf,
-                                 .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
+                                 .kind = cell->read >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS : PAST_READ,
                                  .site = cell->read & CELL_SITE},
             pc);
     }
@@ -410,7 +416,7 @@ static void put_write(struct shadow_cell *cell, const struct past_access *past, 
     const bool atomic = (past->kind & PAST_KIND) == PAST_ATOMIC;
 
     cell->write_epoch = past->epoch;
-    cell->write = (uint32_t)past->who << CELL_THREAD_SHIFT | state | past->site |
+    cell->write = (uint32_t)past->thread_or_set << CELL_THREAD_SHIFT | state | past->site |
                   (atomic ? CELL_ATOMIC | (uint32_t)(past->kind & 0xf) << CELL_BYTES_SHIFT
                           : (uint32_t)past->bytes << CELL_BYTES_SHIFT);
 }
@@ -421,18 +427,18 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
     cell->read = 0;
     if (!past)
         return;
-    const bool lost = simt_order_lost(past->epoch);
-    const bool authors = past->kind == PAST_AUTHORS;
-    const uint32_t bytes = authors && lost && past->bytes == 0xf ? 0 : past->bytes;
+    const bool lost = simt_can_never_be_ordered(past->epoch);
+    const bool atomic_threads = past->kind == PAST_ATOMIC_THREADS;
+    const uint32_t bytes = atomic_threads && lost && past->bytes == 0xf ? 0 : past->bytes;
 
-    cell->read = (authors ? READ_AUTHORS
-                  : lost  ? READ_LOST
-                          : 0) |
-                 (uint32_t)past->who << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
+    cell->read = (atomic_threads ? READ_ATOMIC_THREADS
+                  : lost         ? READ_LOST
+                                 : 0) |
+                 (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
-static void store_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
+static void store_history(struct shadow_cell *cell, struct access_history *brief, uint32_t state, uintptr_t pc)
 {
     const struct past_access *read = NULL;
     const struct past_access *write = NULL;
@@ -440,11 +446,11 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
     uint32_t latest = 0;
     bool room = true;
 
-    for (uint32_t i = 0; i < brief->count; i++) {
-        const struct past_access *past = &brief->past[i];
+    for (uint32_t i = 0; i < brief->num_accesses; i++) {
+        const struct past_access *past = &brief->accesses[i];
         const struct past_access **half = of_readers(past) ? &read : &write;
 
-        room = room && !*half && !past->unnumbered && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
+        room = room && !*half && !past->unnumbered_set && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
         latest = past->epoch > latest ? past->epoch : latest;
@@ -459,16 +465,16 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
     }
     cell->read_epoch = latest;
     cell->read = READ_HISTORY;
-    struct history *history = simt_history(cell);
+    struct access_history *history = simt_history(cell);
 
     if (!history)
         fault_memory(pc);
     if (history == brief)
         return;
     simt_history_clear(history);
-    for (uint32_t i = 0; i < brief->count; i++)
-        add(history, brief->past[i], pc);
-    brief->count = 0; /* the history now owns the sets of the entries */
+    for (uint32_t i = 0; i < brief->num_accesses; i++)
+        add(history, brief->accesses[i], pc);
+    brief->num_accesses = 0; /* the history now owns the sets of the entries */
 }
 
 /** Returns the epoch below which no access can race with an access of this launch. */
@@ -479,11 +485,11 @@ static uint32_t first_horizon(void)
 
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
 {
-    const struct history *history = open_history(cell, first_horizon(), access.pc);
+    const struct access_history *history = open_history(cell, first_horizon(), access.pc);
 
-    for (uint32_t i = 0; i < history->count; i++) {
-        const struct past_access *past = &history->past[i];
-        const uint3 index = simt_thread_index(past->who);
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        const struct past_access *past = &history->accesses[i];
+        const uint3 index = simt_thread_index(past->thread_or_set);
         const uint3 block = simt_block_index(simt_block_at(past->epoch));
 
         if (past->epoch >= simt_order.first_epoch && (past->kind & PAST_WRITE) && (past->bytes & access.bytes))
@@ -494,7 +500,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
                             simt_site_pc(past->site));
     }
     if (access.address - simt_memory.arena < simt_memory.arena_bytes)
-        simt_arena_read_only(access.address, access.bytes);
+        simt_arena_mark_read_only(access.address, access.bytes);
 }
 
 /* --- a new access ------------------------------------------------------------------------------------------------- */
@@ -504,19 +510,19 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
 {
     const unsigned kind = past->kind & PAST_KIND;
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
-    const bool loads = access.what == ACCESS_LOAD || access.what == ACCESS_VOLATILE_LOAD;
+    const bool loads = access.type == ACCESS_LOAD || access.type == ACCESS_VOLATILE_LOAD;
 
-    if (past->kind == PAST_AUTHORS)
-        return access.what != ACCESS_LOAD;
+    if (past->kind == PAST_ATOMIC_THREADS)
+        return access.type != ACCESS_LOAD;
     if (past_loads && loads)
         return true;
-    if (kind == PAST_READ || kind == PAST_WRITE || access.what == ACCESS_LOAD || access.what == ACCESS_STORE)
+    if (kind == PAST_READ || kind == PAST_WRITE || access.type == ACCESS_LOAD || access.type == ACCESS_STORE)
         return false;
-    if (((past->kind ^ access.kind) & ATOMIC_BYTES) != 0)
+    if (((past->kind ^ access.atomic_kind) & ATOMIC_BYTES) != 0)
         return false;
-    if ((past->kind & ATOMIC_OF_BLOCKS) && (access.kind & ATOMIC_IN_BLOCK))
+    if ((past->kind & ATOMIC_OF_BLOCKS) && (access.atomic_kind & ATOMIC_IN_BLOCK))
         return false;
-    return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->epoch);
+    return !((past->kind | access.atomic_kind) & ATOMIC_IN_BLOCK) || simt_is_epoch_of_block(past->epoch);
 }
 
 /**
@@ -525,20 +531,21 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
  */
 static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, bool *several)
 {
-    *thread = past->who;
+    *thread = past->thread_or_set;
     *several = false;
-    return of_readers(past) ? simt_all_ordered(past->epoch, past_set(past), volatile_load, thread, several)
-                            : simt_ordered(past->epoch, past->who, volatile_load);
+    return of_readers(past)
+               ? simt_are_all_ordered(past->epoch, past_access_threads(past), volatile_load, thread, several)
+               : simt_is_ordered(past->epoch, past->thread_or_set, volatile_load);
 }
 
 /** Returns whether the access by at least one thread in a set of readers is ordered before the current access. */
 static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
-    const struct thread_set *set = past_set(past);
+    const struct thread_set *set = past_access_threads(past);
 
     FOR_EACH_LANE (warp, set->warps) {
         FOR_EACH_LANE (lane, set->lanes[warp]) {
-            if (simt_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
+            if (simt_is_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
                 return true;
         }
     }
@@ -549,41 +556,41 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
  * Returns whether a later atomic or volatile load, itself ordered before the current access, has seen the value of
  * atomic `i`.
  */
-static bool is_observed(const struct history *history, uint32_t i, bool volatile_load)
+static bool is_observed(const struct access_history *history, uint32_t i, bool volatile_load)
 {
-    const struct past_access *past = &history->past[i];
+    const struct past_access *past = &history->accesses[i];
 
     if ((past->kind & PAST_KIND) != PAST_ATOMIC)
         return false;
-    for (i++; i < history->count; i++) {
-        const struct past_access *later = &history->past[i];
+    for (i++; i < history->num_accesses; i++) {
+        const struct past_access *later = &history->accesses[i];
 
         if (!(later->kind & PAST_VOLATILE_READ) || ((later->kind ^ past->kind) & ATOMIC_BYTES) ||
             !(later->bytes & past->bytes))
             continue;
         if ((later->kind & ATOMIC_STORE) &&
-            (later->who != past->who || simt_block_at(later->epoch) != simt_block_at(past->epoch)))
+            (later->thread_or_set != past->thread_or_set || simt_block_at(later->epoch) != simt_block_at(past->epoch)))
             return false;
         if (of_readers(later) ? any_ordered(later, volatile_load)
-                              : simt_ordered(later->epoch, later->who, volatile_load))
+                              : simt_is_ordered(later->epoch, later->thread_or_set, volatile_load))
             return true;
     }
     return false;
 }
 
-static void check(const struct history *history, struct word_access access)
+static void check(const struct access_history *history, struct word_access access)
 {
-    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD ||
-                               (access.what == ACCESS_ATOMIC && (access.kind & ATOMIC_STORE));
+    const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD ||
+                               (access.type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
     unsigned thread;
     bool several;
 
-    for (uint32_t i = 0; i < history->count; i++) {
-        const struct past_access *past = &history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        const struct past_access *past = &history->accesses[i];
 
         if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
             !is_ordered(past, volatile_load, &thread, &several) &&
-            (access.what == ACCESS_LOAD || !is_observed(history, i, volatile_load)) &&
+            (access.type == ACCESS_LOAD || !is_observed(history, i, volatile_load)) &&
             !defer_race(past, access, thread, several))
             fault_race(past, access, thread, several);
     }
@@ -593,9 +600,9 @@ static void check(const struct history *history, struct word_access access)
  * Removes bytes from a past access. Returns false if none are left; the entry is then removed, and the next entry takes
  * its index.
  */
-static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
+static bool keep_without(struct access_history *history, uint32_t i, uint8_t bytes)
 {
-    struct past_access *past = &history->past[i];
+    struct past_access *past = &history->accesses[i];
 
     past->bytes &= (uint8_t)~bytes;
     if (past->bytes)
@@ -612,16 +619,17 @@ struct first_atomics {
     uint32_t of_byte[4];
 };
 
-static struct first_atomics find_first_atomics(const struct history *history)
+static struct first_atomics find_first_atomics(const struct access_history *history)
 {
-    struct first_atomics first = {{history->count, history->count, history->count, history->count}};
+    struct first_atomics first = {
+        {history->num_accesses, history->num_accesses, history->num_accesses, history->num_accesses}};
     uint8_t missing = 0xf;
 
-    for (uint32_t i = 0; i < history->count && missing; i++) {
-        const struct past_access *past = &history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses && missing; i++) {
+        const struct past_access *past = &history->accesses[i];
 
         if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
-            simt_ordered(past->epoch, past->who, false))
+            simt_is_ordered(past->epoch, past->thread_or_set, false))
             continue;
         for (unsigned byte = 0; byte < 4; byte++) {
             if (past->bytes & missing & 1u << byte)
@@ -633,10 +641,10 @@ static struct first_atomics find_first_atomics(const struct history *history)
 }
 
 /** Returns whether `first` has an atomic that precedes past access `i` and overlaps its bytes. */
-static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
+static bool follows_atomic(const struct first_atomics *first, const struct access_history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
-        if ((history->past[i].bytes >> byte & 1) && first->of_byte[byte] < i)
+        if ((history->accesses[i].bytes >> byte & 1) && first->of_byte[byte] < i)
             return true;
     }
     return false;
@@ -648,53 +656,57 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
  */
 static struct thread_set *own_set(struct past_access *past)
 {
-    if (!past->unnumbered) {
-        past->unnumbered = malloc(sizeof *past->unnumbered);
-        if (!past->unnumbered)
+    if (!past->unnumbered_set) {
+        past->unnumbered_set = malloc(sizeof *past->unnumbered_set);
+        if (!past->unnumbered_set)
             fault_memory(0);
-        *past->unnumbered = *simt_thread_set(past->who);
+        *past->unnumbered_set = *simt_thread_set(past->thread_or_set);
     }
-    return past->unnumbered;
+    return past->unnumbered_set;
 }
 
 /** Removes the running thread from the set of readers in past access `i`. */
-static void remove_from_set(struct history *history, uint32_t i)
+static void remove_from_set(struct access_history *history, uint32_t i)
 {
-    struct past_access *past = &history->past[i];
-    const unsigned fewer = past->unnumbered ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
+    struct past_access *past = &history->accesses[i];
+    const unsigned fewer = past->unnumbered_set ? THREAD_SET_NONE
+                                                : simt_thread_set_remove(past->thread_or_set, running_thread());
 
     if (fewer != THREAD_SET_NONE) {
-        past->who = (uint16_t)fewer;
+        past->thread_or_set = (uint16_t)fewer;
         return;
     }
     thread_set_remove(own_set(past), running_thread());
-    if (past->unnumbered->warps == 0)
+    if (past->unnumbered_set->warps == 0)
         simt_history_remove(history, i);
 }
 
-/** Returns whether a new access may replace an entry of past readers: loads, volatile loads, or authors of atomics. */
+/**
+ * Returns whether a new access may replace an entry of past readers: loads, volatile loads, or threads that did
+ * atomics.
+ */
 static bool can_replace(const struct past_access *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
         return false;
-    if (past->kind == PAST_AUTHORS)
-        return access.what == ACCESS_ATOMIC;
-    return access.what == ACCESS_LOAD || ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
+    if (past->kind == PAST_ATOMIC_THREADS)
+        return access.type == ACCESS_ATOMIC;
+    return access.type == ACCESS_LOAD || ((past->kind ^ access.atomic_kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
 }
 
 /**
  * Removes earlier readers that a new access makes redundant: those ordered before it, and the running thread itself.
  */
-static void replace_reads(struct history *history, struct word_access access)
+static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
-    const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
+    const bool sees = access.type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     bool several;
 
-    for (uint32_t i = history->count; i-- > 0;) {
-        struct past_access *past = &history->past[i];
+    for (uint32_t i = history->num_accesses; i-- > 0;) {
+        struct past_access *past = &history->accesses[i];
 
         /*
          * An entry at the current epoch stays: other threads' accesses in it are not ordered before the new access, and
@@ -705,13 +717,13 @@ static void replace_reads(struct history *history, struct word_access access)
         /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
-        if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &several)) {
+        if (!seen && simt_are_all_ordered(past->epoch, past_access_threads(past), false, &thread, &several)) {
             keep_without(history, i, access.bytes);
             continue;
         }
-        if (!(past->bytes & ~access.bytes) && simt_same_block(past->epoch) &&
-            thread_set_has(past_set(past), running_thread()) &&
-            (!seen || (sees && (simt_order_unreleased_since(past->epoch) || history->count > LONG)))) {
+        if (!(past->bytes & ~access.bytes) && simt_is_epoch_of_block(past->epoch) &&
+            thread_set_has(past_access_threads(past), running_thread()) &&
+            (!seen || (sees && (simt_order_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
             remove_from_set(history, i);
         }
     }
@@ -721,38 +733,39 @@ static void replace_reads(struct history *history, struct word_access access)
  * Adds a load to the entry of other loads at this epoch, or appends it as a new entry. A volatile load that may have
  * seen more atomics than those loads gets its own entry.
  */
-static void add_read(struct history *history, struct past_access mine, uintptr_t pc)
+static void add_read(struct access_history *history, struct past_access mine, uintptr_t pc)
 {
-    for (uint32_t i = history->count; i-- > 0;) {
-        struct past_access *past = &history->past[i];
+    for (uint32_t i = history->num_accesses; i-- > 0;) {
+        struct past_access *past = &history->accesses[i];
 
         if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
             break;
         if (past->epoch != mine.epoch || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
-        const unsigned grown = past->unnumbered ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
+        const unsigned grown = past->unnumbered_set ? THREAD_SET_NONE
+                                                    : simt_thread_set_add(past->thread_or_set, mine.thread_or_set);
 
         if (grown == THREAD_SET_NONE)
-            thread_set_insert(own_set(past), mine.who);
+            thread_set_insert(own_set(past), mine.thread_or_set);
         else
-            past->who = (uint16_t)grown;
+            past->thread_or_set = (uint16_t)grown;
         return;
     }
     add(history, mine, pc);
 }
 
 /**
- * Returns the bytes for which every later write (or, for authors, every later load) is a race. One past access per byte
- * is kept to represent all of them.
+ * Returns the bytes for which every later write (or, for threads that did atomics, every later load) is a race. One
+ * past access per byte is kept to represent all of them.
  */
-static uint8_t lost_bytes(struct history *history, uint8_t kind)
+static uint8_t lost_bytes(struct access_history *history, uint8_t kind)
 {
     uint8_t bytes = 0;
 
-    for (uint32_t i = 0; i < history->count;) {
-        const struct past_access past = history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses;) {
+        const struct past_access past = history->accesses[i];
 
-        if (past.kind != kind || !simt_order_lost(past.epoch)) {
+        if (past.kind != kind || !simt_can_never_be_ordered(past.epoch)) {
             i++;
             continue;
         }
@@ -764,13 +777,13 @@ static uint8_t lost_bytes(struct history *history, uint8_t kind)
 
 void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
 {
-    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
+    const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD;
 
     /* simt_suspect_uninitialised() has already checked a load of a word that belongs to no variable. */
-    if (simt_is_unowned(cell))
+    if (simt_word_is_unowned(cell))
         return;
     check_no_copy(cell, access);
-    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     uint8_t bytes = access.bytes;
 
     check(history, access);
@@ -781,9 +794,9 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
         replace_reads(history, access);
         add_read(history,
                  (struct past_access){.epoch = simt_order.epoch,
-                                      .who = (uint16_t)running_thread(),
+                                      .thread_or_set = (uint16_t)running_thread(),
                                       .bytes = bytes,
-                                      .kind = volatile_load ? PAST_VOLATILE_READ | access.kind : PAST_READ,
+                                      .kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_kind : PAST_READ,
                                       .site = access.site},
                  access.pc);
     }
@@ -794,7 +807,7 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
                                                                    .epoch = simt_order.epoch,
                                                                    .write_epoch = cell->write_epoch,
                                                                    .write = cell->write,
-                                                                   .kind = access.kind,
+                                                                   .kind = access.atomic_kind,
                                                                    .bytes = access.bytes};
 }
 
@@ -802,18 +815,18 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
 {
     struct deferred_race *race = &noted[running_thread()];
 
-    if (race->present && race->loaded != simt_order.loaded)
+    if (race->present && race->loaded != simt_order.last_load)
         simt_race_report();
     simt_races_deferred -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
-        struct history *history = open_history(cell, shadow_horizon(space), 0);
+        struct access_history *history = open_history(cell, shadow_horizon(space), 0);
 
-        for (uint32_t i = history->count; i-- > 0;) {
-            struct past_access *past = &history->past[i];
+        for (uint32_t i = history->num_accesses; i-- > 0;) {
+            struct past_access *past = &history->accesses[i];
 
-            if (past->kind != PAST_READ || !simt_same_block(past->epoch) ||
-                !thread_set_has(past_set(past), running_thread()))
+            if (past->kind != PAST_READ || !simt_is_epoch_of_block(past->epoch) ||
+                !thread_set_has(past_access_threads(past), running_thread()))
                 continue;
             remove_from_set(history, i);
         }
@@ -822,12 +835,12 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
 }
 
 /** Merges a store into an earlier store by this thread at the same epoch. Returns false if there is no such store. */
-static bool joins_store(struct history *history, struct past_access mine)
+static bool joins_store(struct access_history *history, struct past_access mine)
 {
-    for (uint32_t i = 0; i < history->count; i++) {
-        struct past_access *past = &history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        struct past_access *past = &history->accesses[i];
 
-        if (past->kind != PAST_WRITE || past->epoch != mine.epoch || past->who != mine.who)
+        if (past->kind != PAST_WRITE || past->epoch != mine.epoch || past->thread_or_set != mine.thread_or_set)
             continue;
         past->bytes |= mine.bytes;
         past->site = mine.site;
@@ -839,10 +852,10 @@ static bool joins_store(struct history *history, struct past_access mine)
 /**
  * Removes all past accesses to the bytes of a store, and ends the release/acquire edges from atomics to these bytes.
  */
-static void replace_all(struct history *history, struct word_access access)
+static void replace_all(struct access_history *history, struct word_access access)
 {
-    for (uint32_t i = 0; i < history->count;) {
-        const struct past_access *past = &history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses;) {
+        const struct past_access *past = &history->accesses[i];
 
         if ((past->kind & PAST_KIND) == PAST_ATOMIC && (past->bytes & access.bytes))
             simt_order_overwritten(access.address);
@@ -851,12 +864,12 @@ static void replace_all(struct history *history, struct word_access access)
 }
 
 /** Returns whether a history has an atomic whose scope (block or device) differs from that of the new access. */
-static bool reach_differs(const struct history *history, struct word_access access)
+static bool reach_differs(const struct access_history *history, struct word_access access)
 {
-    for (uint32_t i = 0; i < history->count; i++) {
-        const uint8_t kind = history->past[i].kind;
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        const uint8_t kind = history->accesses[i].kind;
 
-        if ((kind & PAST_KIND) == PAST_ATOMIC && ((kind ^ access.kind) & ATOMIC_IN_BLOCK))
+        if ((kind & PAST_KIND) == PAST_ATOMIC && ((kind ^ access.atomic_kind) & ATOMIC_IN_BLOCK))
             return true;
     }
     return false;
@@ -868,21 +881,22 @@ static bool reach_differs(const struct history *history, struct word_access acce
  * Returns the kind under which the new atomic is recorded: once atomics of several blocks have been merged, no atomic
  * of block scope may follow.
  */
-static uint8_t replace_atomics(struct history *history, struct word_access access)
+static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
-    const bool in_block = access.kind & ATOMIC_IN_BLOCK;
-    bool sees = !(access.kind & ATOMIC_STORE) && !reach_differs(history, access);
+    const bool in_block = access.atomic_kind & ATOMIC_IN_BLOCK;
+    bool sees = !(access.atomic_kind & ATOMIC_STORE) && !reach_differs(history, access);
     const struct first_atomics atomics = find_first_atomics(history);
-    uint8_t kind = PAST_ATOMIC | access.kind;
+    uint8_t kind = PAST_ATOMIC | access.atomic_kind;
 
-    for (uint32_t i = history->count; i-- > 0;) {
-        const struct past_access past = history->past[i];
-        const bool same_block = simt_same_block(past.epoch);
+    for (uint32_t i = history->num_accesses; i-- > 0;) {
+        const struct past_access past = history->accesses[i];
+        const bool same_block = simt_is_epoch_of_block(past.epoch);
         const bool store = past.kind & ATOMIC_STORE;
 
-        if ((past.kind & PAST_KIND) != PAST_ATOMIC || ((past.kind ^ access.kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
+        if ((past.kind & PAST_KIND) != PAST_ATOMIC ||
+            ((past.kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
             continue;
-        if ((same_block || !in_block) && (sees || simt_ordered(past.epoch, past.who, false)) &&
+        if ((same_block || !in_block) && (sees || simt_is_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {
             keep_without(history, i, access.bytes);
             kind |= past.kind & ATOMIC_OF_BLOCKS;
@@ -895,28 +909,28 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
 
 void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state)
 {
-    const bool atomic = access.what == ACCESS_ATOMIC;
+    const bool atomic = access.type == ACCESS_ATOMIC;
 
-    if (simt_is_unowned(cell))
-        simt_fault_unowned(cell, access.bytes, access.what, access.pc);
+    if (simt_word_is_unowned(cell))
+        simt_fault_unowned(cell, access.bytes, access.type, access.pc);
     check_no_copy(cell, access);
-    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     struct past_access mine = {.epoch = simt_order.epoch,
-                               .who = (uint16_t)running_thread(),
+                               .thread_or_set = (uint16_t)running_thread(),
                                .bytes = access.bytes,
                                .kind = PAST_WRITE,
                                .site = access.site};
 
     check(history, access);
     if (atomic) {
-        struct past_access author = mine;
+        struct past_access updaters = mine;
 
         replace_reads(history, access);
         mine.kind = replace_atomics(history, access);
-        author.kind = PAST_AUTHORS;
-        author.bytes &= (uint8_t)~lost_bytes(history, PAST_AUTHORS);
-        if (author.bytes)
-            add_read(history, author, access.pc);
+        updaters.kind = PAST_ATOMIC_THREADS;
+        updaters.bytes &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
+        if (updaters.bytes)
+            add_read(history, updaters, access.pc);
     } else {
         replace_all(history, access);
     }
@@ -929,7 +943,7 @@ void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, u
 
 static enum work_use use_of(const struct past_access *past)
 {
-    if (past->kind == PAST_AUTHORS)
+    if (past->kind == PAST_ATOMIC_THREADS)
         return USE_STRONG_WRITE;
     switch (past->kind & PAST_KIND) {
     case PAST_READ:
@@ -947,38 +961,38 @@ bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint
 {
     if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
-    const struct history *history = open_history(
+    const struct access_history *history = open_history(
         cell, first_epoch < simt_order.horizon ? first_epoch : simt_order.horizon, 0);
 
     memset(uses, 0, NUM_USES);
-    for (uint32_t i = 0; i < history->count; i++) {
-        if (history->past[i].epoch >= first_epoch && history->past[i].epoch <= last_epoch)
-            uses[use_of(&history->past[i])] |= history->past[i].bytes;
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        if (history->accesses[i].epoch >= first_epoch && history->accesses[i].epoch <= last_epoch)
+            uses[use_of(&history->accesses[i])] |= history->accesses[i].bytes;
     }
     return true;
 }
 
-void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race)
+void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race)
 {
     simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
                       "%s %d byte%s that %s, issued" SIMT_LOCATION " in another stream, %s, and nothing orders the two",
-                      simt_work_does[race->mine], bytes, bytes == 1 ? "" : "s", race->name, race->caller,
-                      simt_work_does[race->theirs]);
+                      simt_work_use_verbs[race->current_use], bytes, bytes == 1 ? "" : "s", race->earlier_name,
+                      race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
 }
 
-void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race)
+void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race)
 {
-    const struct history *history = open_history(cell, first, 0);
-    const struct past_access *past = history->past;
+    const struct access_history *history = open_history(cell, first_epoch, 0);
+    const struct past_access *past = history->accesses;
 
-    for (uint32_t i = 0; i < history->count; i++) {
-        if (use_of(&history->past[i]) == race->mine && (history->past[i].bytes >> race->address % 4 & 1))
-            past = &history->past[i];
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        if (use_of(&history->accesses[i]) == race->current_use && (history->accesses[i].bytes >> race->address % 4 & 1))
+            past = &history->accesses[i];
     }
-    const struct thread_set *set = of_readers(past) ? past_set(past) : NULL;
+    const struct thread_set *set = of_readers(past) ? past_access_threads(past) : NULL;
     const unsigned warp = set ? lowest_lane(set->warps) : 0;
-    const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->who;
+    const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->thread_or_set;
 
     simt_block_idx = simt_block_index(simt_block_at(past->epoch));
-    simt_fault_work(simt_thread_index(thread), simt_site_pc(past->site), __builtin_popcount(past->bytes), race);
+    simt_fault_launch_race(simt_thread_index(thread), simt_site_pc(past->site), __builtin_popcount(past->bytes), race);
 }

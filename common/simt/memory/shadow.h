@@ -21,7 +21,7 @@
  * The program counters of accesses. The low bits of a program counter usually select its slot. A slot becomes
  * SITE_SHARED if no free slot can be found for a later program counter with the same low bits.
  */
-extern uintptr_t simt_sites[1 << SITE_BITS];
+extern uintptr_t simt_site_pcs[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
 /** Returns the slot of a program counter, and assigns a slot first if it has none. */
 uint32_t simt_site_add(uintptr_t pc);
@@ -32,7 +32,7 @@ static inline uint32_t cell_site(uintptr_t pc)
 {
     const uint32_t site = pc & CELL_SITE;
 
-    return SIMT_UNLIKELY(simt_sites[site] != pc) ? simt_site_add(pc) : site;
+    return SIMT_UNLIKELY(simt_site_pcs[site] != pc) ? simt_site_add(pc) : site;
 }
 
 /** An access to a word. Fields that are constants in the caller are constants in all inlined functions. */
@@ -40,12 +40,12 @@ struct word_access {
     uintptr_t address; /**< address of the word */
     uintptr_t pc;
     uint32_t site;
-    uint8_t bytes;     /**< mask of the word's four bytes */
-    uint8_t kind;      /**< for an atomic or a volatile load: enum atomic_kind */
-    bool needs_value;  /**< the atomic does more than store a value */
-    bool in_structure; /**< the access has 8 bytes or more, some of which may be padding */
-    bool frees;        /**< the word is freed, which is checked like a store */
-    enum shadow_access what;
+    uint8_t bytes;       /**< mask of the word's four bytes */
+    uint8_t atomic_kind; /**< for an atomic or a volatile load: enum atomic_kind */
+    bool needs_value;    /**< the atomic does more than store a value */
+    bool in_structure;   /**< the access has 8 bytes or more, some of which may be padding */
+    bool is_free;        /**< the word is freed, which is checked like a store */
+    enum shadow_access type;
     enum shadow_space space;
 };
 
@@ -53,8 +53,8 @@ struct word_access {
  * Checks an access to a word of global memory against the marks, because the cell's state says that some of the bytes
  * may be off limits or unwritten.
  */
-void simt_load_marked(struct shadow_cell *cell, struct word_access access);
-void simt_store_marked(struct shadow_cell *cell, struct word_access access);
+void simt_load_marked_word(struct shadow_cell *cell, struct word_access access);
+void simt_store_marked_word(struct shadow_cell *cell, struct word_access access);
 /**
  * Records a load of bytes that the launch must not write, either before or after the load. Ends the launch if it has
  * already written these bytes.
@@ -82,7 +82,7 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
  */
 extern unsigned simt_races_deferred;
 void simt_race_report(void);
-void simt_races_forget(void);
+void simt_races_discard(void);
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
@@ -92,9 +92,9 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
  */
 bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
                       uint8_t uses[NUM_USES]);
-void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
+void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race);
 /** Reports that `bytes` bytes that a thread of the last launch used at `pc` raced with earlier work. */
-void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
+void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
@@ -138,13 +138,13 @@ struct poll_seen {
 };
 extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
-static inline __attribute__((always_inline)) bool shadow_polls(const struct shadow_cell *cell,
-                                                               struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
+                                                                      struct word_access access)
 {
-    const struct polled_load *last = &simt_polled_loads[simt_order.thread >> CELL_THREAD_SHIFT];
+    const struct polled_load *last = &simt_polled_loads[simt_order.thread_bits >> CELL_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
-           last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
+           last->write == cell->write && last->kind == access.atomic_kind && last->bytes == access.bytes;
 }
 
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
@@ -168,19 +168,19 @@ static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
 {
     return shadow_ordered_by_barrier(epoch) ||
-           (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
+           (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
 }
 
 /** Checks for races and records a load of bytes that are known to be readable. */
 static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
-    const uint32_t who = simt_order.thread >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
-                                                                                         << READ_BYTES_SHIFT;
+    const uint32_t who = simt_order.thread_bits >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
+                                                                                              << READ_BYTES_SHIFT;
 
-    if (access.what == ACCESS_VOLATILE_LOAD && shadow_polls(cell, access))
+    if (access.type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
         return;
-    if (access.what == ACCESS_LOAD &&
+    if (access.type == ACCESS_LOAD &&
         (SIMT_LIKELY(cell->write_epoch < horizon) || shadow_ordered_here(cell->write_epoch, cell->write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
             (cell->read < READ_LOST && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
             if ((cell->read ^ who) >> READ_BYTES_SHIFT == 0)
                 return;
             if (set < THREAD_SETS && ((cell->read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
-                const uint32_t next = thread_set_next(set, simt_order.thread >> CELL_THREAD_SHIFT);
+                const uint32_t next = thread_set_cached_addition(set, simt_order.thread_bits >> CELL_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
                     cell->read = next << READ_SET_SHIFT | (cell->read & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(cell->write & state)) {
-            simt_load_marked(cell, access);
+            simt_load_marked_word(cell, access);
             return;
         }
     } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_epoch < simt_order.block.block_epoch)) {
@@ -235,9 +235,9 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
 static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
                                                                   struct word_access access)
 {
-    if (access.what == ACCESS_ATOMIC)
-        return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.kind &&
-               access.kind < ATOMIC_OF_BLOCKS && write_epoch >= simt_order.segment_epoch;
+    if (access.type == ACCESS_ATOMIC)
+        return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.atomic_kind &&
+               access.atomic_kind < ATOMIC_OF_BLOCKS && write_epoch >= simt_order.segment_epoch;
     return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
            shadow_ordered_here(write_epoch, write);
 }
@@ -249,29 +249,30 @@ static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write
 static inline uint32_t shadow_set_with_thread(uint32_t read)
 {
     const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
-    const uint32_t me = simt_order.thread >> CELL_THREAD_SHIFT;
+    const uint32_t me = simt_order.thread_bits >> CELL_THREAD_SHIFT;
 
-    return set == me ? set : thread_set_next(set, me);
+    return set == me ? set : thread_set_cached_addition(set, me);
 }
 
 /** Returns whether thread 0 is running and is the only one in the set in `read`; its number is 0. */
 static inline bool shadow_set_is_thread_0(uint32_t read)
 {
-    return simt_order.thread == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
+    return simt_order.thread_bits == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
 }
 
 /**
  * Returns whether all readers in a cell are ordered before the current access: by a barrier, or because the running
- * thread is the only one. For an atomic, returns whether the cell has only authors, to which the running thread can be
- * added.
+ * thread is the only one. For an atomic, returns whether the cell has only threads that did atomics, to which the
+ * running thread can be added.
  */
 static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
                                                                          uint32_t horizon, struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
-        return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
-    if (access.what == ACCESS_ATOMIC) {
-        if (cell->read < READ_AUTHORS || cell->read_epoch == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
+        return access.type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
+    if (access.type == ACCESS_ATOMIC) {
+        if (cell->read < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
+            access.atomic_kind >= ATOMIC_OF_BLOCKS)
             return false;
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
@@ -280,14 +281,14 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
     }
     return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_epoch) ||
                                       (cell->read_epoch >= simt_order.segment_epoch &&
-                                       cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
+                                       cell->read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
 }
 
-/** Adds the running thread to the authors in a cell, after shadow_readers_ordered(). */
-static inline __attribute__((always_inline)) void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
-                                                                    struct word_access access)
+/** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
+static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struct shadow_cell *cell, uint32_t horizon,
+                                                                           struct word_access access)
 {
-    uint32_t set = simt_order.thread >> CELL_THREAD_SHIFT;
+    uint32_t set = simt_order.thread_bits >> CELL_THREAD_SHIFT;
 
     if (cell->read_epoch >= horizon) {
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
@@ -295,7 +296,7 @@ static inline __attribute__((always_inline)) void shadow_add_author(struct shado
         set = shadow_set_with_thread(cell->read);
     }
     cell->read_epoch = simt_order.epoch;
-    cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
+    cell->read = READ_ATOMIC_THREADS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
 }
 
 /** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */
@@ -309,12 +310,12 @@ static inline __attribute__((always_inline)) void shadow_store_known(struct shad
         simt_store_slow_path(cell, access, state);
         return;
     }
-    if (access.what == ACCESS_ATOMIC)
-        shadow_add_author(cell, horizon, access);
+    if (access.type == ACCESS_ATOMIC)
+        shadow_add_atomic_thread(cell, horizon, access);
     cell->write_epoch = simt_order.epoch;
-    cell->write = simt_order.thread | state | access.site;
-    if (access.what == ACCESS_ATOMIC)
-        cell->write |= CELL_ATOMIC | (uint32_t)access.kind << CELL_BYTES_SHIFT;
+    cell->write = simt_order.thread_bits | state | access.site;
+    if (access.type == ACCESS_ATOMIC)
+        cell->write |= CELL_ATOMIC | (uint32_t)access.atomic_kind << CELL_BYTES_SHIFT;
     else
         cell->write |= (uint32_t)access.bytes << CELL_BYTES_SHIFT;
 }
@@ -326,7 +327,7 @@ static inline __attribute__((always_inline)) void shadow_store(struct shadow_cel
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
-            simt_store_marked(cell, access);
+            simt_store_marked_word(cell, access);
             return;
         }
     } else {

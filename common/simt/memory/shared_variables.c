@@ -226,8 +226,8 @@ static bool take_variables(const struct symbols *symbols)
         if (is_kernels(shared))
             take_variable(&variables, symbol, 0, shared);
         else if (*global && !strstr(global, "simt_gap_"))
-            take_variable(is_kernel_data(symbol->st_value + simt_program.bias) ? &globals : &hosts, symbol,
-                          simt_program.bias, global);
+            take_variable(is_kernel_data(symbol->st_value + simt_program.load_bias) ? &globals : &hosts, symbol,
+                          simt_program.load_bias, global);
     }
     qsort(variables.variable, variables.count, sizeof *variables.variable, by_begin);
     qsort(globals.variable, globals.count, sizeof *globals.variable, by_begin);
@@ -240,7 +240,7 @@ static struct symbols own_symbols;
 
 static size_t dynamic_begin; /**< offset of the dynamic array in shared memory */
 
-void simt_shared_variables_find(size_t bytes, size_t dynamic)
+void simt_shared_variables_find(size_t bytes, size_t dynamic_offset)
 {
     static bool looked;
     struct symbols symbols;
@@ -250,12 +250,12 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
     looked = true;
     if (!symbols_open(&symbols))
         return;
-    if (!is_ours(&symbols, dynamic) || !take_variables(&symbols)) {
+    if (!is_ours(&symbols, dynamic_offset) || !take_variables(&symbols)) {
         symbols_close(&symbols);
         return;
     }
     variables.bytes = bytes;
-    dynamic_begin = dynamic;
+    dynamic_begin = dynamic_offset;
     own_symbols = symbols;
 }
 
@@ -270,9 +270,9 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
     }
 }
 
-void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset)
 {
-    const size_t dynamic_end = dynamic + SHARED_BYTES_LIMIT;
+    const size_t dynamic_end = dynamic_offset + SHARED_BYTES_LIMIT;
     size_t begin = 0;
 
     if (variables.bytes == 0)
@@ -283,8 +283,8 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
                                                                                  : variables.variable[i].begin;
 
         /* The dynamic array has different bounds in each launch. */
-        if (begin < dynamic)
-            mark(shadow, begin, end < dynamic ? end : dynamic);
+        if (begin < dynamic_offset)
+            mark(shadow, begin, end < dynamic_offset ? end : dynamic_offset);
         if (end > dynamic_end)
             mark(shadow, begin > dynamic_end ? begin : dynamic_end, end);
         if (!last && variables.variable[i].end > begin)
@@ -292,7 +292,7 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
     }
 }
 
-bool simt_is_unowned(const struct shadow_cell *cell)
+bool simt_word_is_unowned(const struct shadow_cell *cell)
 {
     return cell->read_epoch == EPOCH_NEVER && cell->read == READ_UNOWNED;
 }
@@ -366,7 +366,7 @@ static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t ad
     for (size_t i = 0; i < symbols->count; i++) {
         const ElfW(Sym) *symbol = &symbols->symbol[i];
 
-        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.bias == address &&
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.load_bias == address &&
             symbol->st_name < symbols->names_size)
             return symbol;
     }
@@ -451,12 +451,12 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
     const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
 
     next++;
-    *entry = (struct known){.kernel = kernel, .properties.threads = BLOCK_THREADS, .name = "kernel"};
+    *entry = (struct known){.kernel = kernel, .properties.max_threads = BLOCK_THREADS, .name = "kernel"};
     entry->properties.name = entry->name;
     if (symbol) {
-        entry->properties.static_shared = sum_of_function(&own_symbols, symbol);
+        entry->properties.static_shared_bytes = sum_of_function(&own_symbols, symbol);
         take_function_name(own_symbols.names + symbol->st_name, entry->name);
-        entry->properties.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
+        entry->properties.max_threads = simt_launch_bound_threads((uintptr_t)kernel, symbol->st_size);
     }
     return entry->properties;
 }
@@ -467,7 +467,7 @@ static bool is_used(const struct variable *variable)
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
         if (cell->write_epoch >= simt_order.first_epoch ||
-            (cell->read_epoch >= simt_order.first_epoch && !simt_is_unowned(cell)))
+            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_unowned(cell)))
             return true;
     }
     return false;
@@ -487,7 +487,7 @@ size_t simt_static_shared_accessed(size_t dynamic_bytes)
     return used;
 }
 
-bool simt_variable_has(uintptr_t address, size_t bytes)
+bool simt_variable_contains(uintptr_t address, size_t bytes)
 {
     const struct variable *variable = variable_before(&globals, address);
 
@@ -505,7 +505,7 @@ static void find_variables(void)
         simt_shared_variables_find(bytes, dynamic);
 }
 
-const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has)
+const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end)
 {
     const char *name = NULL;
 
@@ -520,7 +520,7 @@ const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has
         if (bytes <= variable->end - address)
             return NULL;
         name = variable->name;
-        *has = variable->end - address;
+        *bytes_to_end = variable->end - address;
     }
     return name;
 }
@@ -533,7 +533,7 @@ const char *simt_variable_at(uintptr_t address)
     return variable && address < variable->end ? variable->name : "?";
 }
 
-void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
+void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE])
 {
     const struct variable_list *const list = shared ? &variables : &globals;
     const size_t entry = shared ? address - simt_memory.shared : address;
@@ -543,7 +543,7 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
     bool in_allocation = false;
 
     if (!shared && address - simt_memory.arena < simt_memory.arena_bytes) {
-        name = simt_arena_name(address, &offset, &bytes);
+        name = simt_arena_array_name(address, &offset, &bytes);
         in_allocation = bytes > 0 && !*name;
     } else if (variable && entry < variable->end) {
         name = variable->name;
@@ -552,11 +552,11 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
     }
     text[0] = 0;
     if (shared && !*name && variables.bytes > 0 && entry - dynamic_begin < SHARED_BYTES_LIMIT)
-        snprintf(text, ARRAY_TEXT, " of dynamic shared memory at byte %zu", entry - dynamic_begin);
+        snprintf(text, ARRAY_TEXT_SIZE, " of dynamic shared memory at byte %zu", entry - dynamic_begin);
     else if (in_allocation)
-        snprintf(text, ARRAY_TEXT, " at byte %zu of an allocation of %zu bytes", offset, bytes);
+        snprintf(text, ARRAY_TEXT_SIZE, " at byte %zu of an allocation of %zu bytes", offset, bytes);
     else if (*name)
-        snprintf(text, ARRAY_TEXT, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
+        snprintf(text, ARRAY_TEXT_SIZE, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }
 
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
@@ -567,7 +567,8 @@ _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool st
 
     describe(&globals, inside ? variable->end : address, where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
-                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_that_begin(where, bytes), where);
+                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_phrase_that_begin(where, bytes),
+                    where);
 }
 
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
@@ -579,6 +580,6 @@ _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes
     describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
              sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
-                    simt_access_verb(access), count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count),
-                    where);
+                    simt_access_verb(access), count, count == 1 ? "" : "s",
+                    simt_phrase_that_begin(where, (unsigned)count), where);
 }

@@ -23,7 +23,7 @@ struct kernel {
 };
 
 /** The branches at which warps diverged, in the order of their first divergence. */
-static struct simt_branch branches[SIMT_BRANCHES];
+static struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
 static int branch_count;
 
 static struct kernel *kernels;
@@ -55,12 +55,12 @@ static struct kernel *find_kernel(const char *name)
     return NULL;
 }
 
-bool simt_counting_begin(const char *written)
+bool simt_counting_begin(const char *launch_name)
 {
     char name[NAME_SIZE];
     struct kernel *kernel;
 
-    plain_name(written, name);
+    plain_name(launch_name, name);
     kernel = find_kernel(name);
     if (!kernel && !simt_array_reserve(&kernels, &kernel_room, kernel_count + 1, sizeof *kernels))
         return false;
@@ -86,7 +86,7 @@ void simt_counters_reset(void)
     branch_count = 0;
 }
 
-int simt_divergent_branches(struct simt_branch list[SIMT_BRANCHES])
+int simt_divergent_branches(struct simt_divergent_branch list[SIMT_MAX_DIVERGENT_BRANCHES])
 {
     memcpy(list, branches, (size_t)branch_count * sizeof *branches);
     return branch_count;
@@ -104,7 +104,7 @@ void simt_counters_read(struct simt_counters *sum)
     }
 }
 
-int simt_kernels(void)
+int simt_num_kernels(void)
 {
     return (int)kernel_count;
 }
@@ -123,8 +123,8 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 /** Returns the number of distinct sectors that the accesses touch. */
 static unsigned count_sectors(const struct memory_request *request)
 {
-    const uint64_t *offset = request->offset;
-    const unsigned count = request->count;
+    const uint64_t *offset = request->offsets;
+    const unsigned count = request->num_lanes;
     enum { WINDOW = 64 };
     uint64_t lowest = offset[0];
     uint64_t highest = offset[0];
@@ -216,12 +216,12 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
     uint32_t word[WARP_LANES];
 
     *least = 0;
-    for (unsigned i = 0; i < request->count;) {
-        const unsigned phase = request->lane[i] / lanes_each;
+    for (unsigned i = 0; i < request->num_lanes;) {
+        const unsigned phase = request->lane_numbers[i] / lanes_each;
         unsigned in_phase = 0;
 
-        for (; i < request->count && request->lane[i] / lanes_each == phase; i++)
-            word[in_phase++] = (uint32_t)(request->offset[i] / 4);
+        for (; i < request->num_lanes && request->lane_numbers[i] / lanes_each == phase; i++)
+            word[in_phase++] = (uint32_t)(request->offsets[i] / 4);
         wavefronts += count_phase(word, in_phase, words_each);
         ++*least;
     }
@@ -231,10 +231,10 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
 /** Returns the number of lanes whose address an earlier lane of the request also accesses. */
 static unsigned count_taken(const struct memory_request *request)
 {
-    const uint64_t *offset = request->offset;
+    const uint64_t *offset = request->offsets;
     unsigned taken = 0;
 
-    for (unsigned i = 1; i < request->count; i++) {
+    for (unsigned i = 1; i < request->num_lanes; i++) {
         unsigned j = i;
 
         while (j > 0 && offset[j - 1] != offset[i])
@@ -282,7 +282,7 @@ static void count_request(const struct memory_request *request)
             break;
         counters->global_load_requests++;
         counters->global_load_sectors += count_sectors(request);
-        counters->async_copy_bytes += (uint64_t)request->bytes * request->count;
+        counters->async_copy_bytes += (uint64_t)request->bytes * request->num_lanes;
         break;
     case EVENT_BASIC_BLOCK:
     case EVENT_BULK_COPY:
@@ -312,10 +312,10 @@ static void count_divergence(uintptr_t pc)
     counters->divergent_branches++;
     while (i < branch_count && branches[i].pc != pc)
         i++;
-    if (i == branch_count && branch_count < SIMT_BRANCHES)
-        branches[branch_count++] = (struct simt_branch){.pc = pc};
+    if (i == branch_count && branch_count < SIMT_MAX_DIVERGENT_BRANCHES)
+        branches[branch_count++] = (struct simt_divergent_branch){.pc = pc};
     if (i < branch_count)
-        branches[i].count++;
+        branches[i].num_divergences++;
 }
 
 static void count_bulk_copy(unsigned bytes)
@@ -338,7 +338,7 @@ static void count_barrier(const struct block *block)
     counters->block_barriers++;
 }
 
-const struct observer simt_counting = {
+const struct observer simt_counting_observer = {
     .blocks_ended = count_blocks,
     .basic_block_issued = count_block,
     .warp_diverged = count_divergence,

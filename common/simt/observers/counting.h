@@ -7,13 +7,13 @@
 
 #include "lanes/observer.h"
 
-extern const struct observer simt_counting;
+extern const struct observer simt_counting_observer;
 
 /**
- * Counts events for the kernel whose name in the launch is `written`, until simt_counting_end(). Returns false if
+ * Counts events for the kernel whose name in the launch is `launch_name`, until simt_counting_end(). Returns false if
  * memory runs out.
  */
-bool simt_counting_begin(const char *written);
+bool simt_counting_begin(const char *launch_name);
 void simt_counting_end(void);
 
 #endif

@@ -149,7 +149,7 @@ bool simt_trace_begin(size_t most_events)
     return trace.armed;
 }
 
-void simt_trace_only(const char *kernel)
+void simt_trace_only_kernel(const char *kernel)
 {
     trace.only = kernel;
 }
@@ -229,7 +229,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
 
     *value = (struct value){
-        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->is_split) && !arrives};
+        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->access_is_split) && !arrives};
     value->pending = store && value->known;
     if (!store && !arrives)
         memcpy(value->word, address, bytes);
@@ -249,7 +249,7 @@ static void trace_stop(const struct warp *warp)
     if (!simt_memory.watched)
         return;
     FOR_EACH_LANE (i, warp->lanes)
-        settle(&trace.queue[warp->first + i]);
+        settle(&trace.queue[warp->first_thread + i]);
 }
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
@@ -302,8 +302,8 @@ static void trace_request(const struct memory_request *request)
     if (!simt_memory.watched)
         return;
     if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
-        for (unsigned i = 0; i < request->count; i++)
-            trace.queue[simt_running.warp_lane[request->lane[i]].thread].popped++;
+        for (unsigned i = 0; i < request->num_lanes; i++)
+            trace.queue[simt_running.warp_lane[request->lane_numbers[i]].thread].popped++;
         return;
     }
     struct cell *cell = append(
@@ -315,17 +315,17 @@ static void trace_request(const struct memory_request *request)
                        .pc = request->pc,
                        .operation = kind == EVENT_MBARRIER ? operations[request->bytes].name : NULL});
 
-    for (unsigned i = 0; cell && i < request->count; i++, cell++) {
-        struct queue *queue = &trace.queue[simt_running.warp_lane[request->lane[i]].thread];
+    for (unsigned i = 0; cell && i < request->num_lanes; i++, cell++) {
+        struct queue *queue = &trace.queue[simt_running.warp_lane[request->lane_numbers[i]].thread];
         const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
-        const uint64_t offset = request->offset[i];
+        const uint64_t offset = request->offsets[i];
 
         *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
         if (global && offset & EVENT_OUTSIDE) {
             cell->offset = offset & ~EVENT_OUTSIDE;
             cell->number = NO_ALLOCATION;
         } else if (global) {
-            cell->number = simt_arena_allocation(offset, &cell->offset);
+            cell->number = simt_arena_allocation_index(offset, &cell->offset);
         } else if (kind == EVENT_MBARRIER) {
             cell->number = (int32_t)value->word[1];
         }
@@ -348,13 +348,14 @@ static void trace_collective(const struct warp_collective *collective)
                                               .bytes = (uint8_t)collective->bytes,
                                               .warp = warp_number(),
                                               .lanes = collective->lanes,
-                                              .pc = simt_running.warp_lane[lowest_lane(collective->lanes)].site,
+                                              .pc = simt_running.warp_lane[lowest_lane(collective->lanes)].wait_site,
                                               .operation = collective->name});
 
     FOR_EACH_LANE (lane, cell ? collective->lanes : 0) {
-        *cell = (struct cell){.in = collective->in[lane], .out = collective->warp->value[lane], .known = true};
+        *cell = (struct cell){
+            .in = collective->operands[lane], .out = collective->warp->collective_value[lane], .known = true};
         if (collective->kind == WARP_COLLECTIVE_SHUFFLE)
-            cell->number = collective->from[lane];
+            cell->number = collective->source_lanes[lane];
         cell++;
     }
 }
@@ -374,25 +375,25 @@ static void trace_barrier(const struct block *block)
                               .warps = (uint16_t)block->warps,
                               .lanes = warp->at_barrier,
                               .barrier = barrier,
-                              .pc = block->lane[warp->first + lowest_lane(warp->at_barrier)].site});
+                              .pc = block->lane[warp->first_thread + lowest_lane(warp->at_barrier)].wait_site});
     }
 }
 
 static void trace_return(lane_mask lanes)
 {
     const struct lane *lane = &simt_running.warp_lane[lowest_lane(lanes)];
-    const bool has_event = lane->head > lane->limit - LANE_EVENTS;
+    const bool has_event = lane->first_unreplayed > lane->buffer_end - LANE_EVENTS;
 
     if (!simt_memory.watched)
         return;
     append((struct entry){.kind = ENTRY_RETURN,
                           .warp = warp_number(),
                           .lanes = lanes,
-                          .pc = has_event ? lane->head[-1].pc : trace.queue[lane->thread].last_pc});
+                          .pc = has_event ? lane->first_unreplayed[-1].pc : trace.queue[lane->thread].last_pc});
 }
 
-const struct observer simt_tracing = {
-    .block_runs = trace_block,
+const struct observer simt_tracing_observer = {
+    .block_begins_or_resumes = trace_block,
     .lane_accesses = trace_access,
     .lane_uses_barrier = trace_barrier_use,
     .lanes_stopped = trace_stop,
@@ -407,7 +408,7 @@ const struct observer simt_tracing = {
 /** The distinct program counters in ascending order, and their lines in the source. */
 struct locations {
     uintptr_t *pc;
-    char (*text)[LOCATION_TEXT];
+    char (*text)[LOCATION_TEXT_SIZE];
     size_t count;
 };
 
@@ -450,13 +451,13 @@ static bool locations_find(struct locations *locations)
 }
 
 /** Copies the source file of a program counter to `file`, and its line to *line; the line is 0 if it is unknown. */
-static const char *location_of(const struct locations *locations, uintptr_t pc, char file[LOCATION_TEXT],
+static const char *location_of(const struct locations *locations, uintptr_t pc, char file[LOCATION_TEXT_SIZE],
                                unsigned long *line)
 {
     const uintptr_t *found = bsearch(&pc, locations->pc, locations->count, sizeof pc, compare_pcs);
     char *colon;
 
-    snprintf(file, LOCATION_TEXT, "%s", found ? locations->text[found - locations->pc] : "");
+    snprintf(file, LOCATION_TEXT_SIZE, "%s", found ? locations->text[found - locations->pc] : "");
     colon = strrchr(file, ':');
     *line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     if (*line == 0)
@@ -581,7 +582,7 @@ static void write_details(FILE *stream, const struct entry *entry, const struct 
 static void write_entry(FILE *stream, const struct entry *entry, const struct cell *cell,
                         const struct locations *locations, const char *source)
 {
-    char file[LOCATION_TEXT];
+    char file[LOCATION_TEXT_SIZE];
     unsigned long line;
 
     location_of(locations, entry->pc, file, &line);
@@ -602,7 +603,7 @@ static void write_entry(FILE *stream, const struct entry *entry, const struct ce
 static void write_trace(FILE *stream, const struct locations *locations)
 {
     const struct cell *cell = trace.cell;
-    char source[LOCATION_TEXT];
+    char source[LOCATION_TEXT_SIZE];
     unsigned long line;
 
     fputs("{\"kernel\": ", stream);

@@ -10,22 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct range {
+struct byte_range {
     uintptr_t begin, end;
 };
 
 /** A set of bytes. Its ranges are disjoint and sorted after simt_ranges_normalise(). */
-struct ranges {
-    struct range *range;
-    size_t count, room;
+struct byte_ranges {
+    struct byte_range *range;
+    size_t num_ranges, capacity;
 };
 
 /** Adds a range; does nothing if out of memory. */
-void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
+void simt_ranges_add(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
-void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);
-void simt_ranges_normalise(struct ranges *ranges);
+void simt_ranges_remove(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
+void simt_ranges_normalise(struct byte_ranges *ranges);
 /** Returns whether two normalised sets have a byte in common; stores the address of the first such byte in *address. */
-bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
+bool simt_ranges_overlap(const struct byte_ranges *a, const struct byte_ranges *b, uintptr_t *address);
 
 #endif

@@ -20,7 +20,7 @@ struct order_state simt_order;
 
 static unsigned running_thread(void)
 {
-    return simt_order.thread >> CELL_THREAD_SHIFT;
+    return simt_order.thread_bits >> CELL_THREAD_SHIFT;
 }
 
 /*
@@ -73,19 +73,19 @@ uint32_t simt_block_at(uint32_t epoch)
     return segment_count ? segments[segment_at(epoch)].block : 0;
 }
 
-bool simt_order_lost(uint32_t epoch)
+bool simt_can_never_be_ordered(uint32_t epoch)
 {
     return !simt_order.interleaved && epoch >= simt_order.first_epoch && epoch < simt_order.block.block_epoch &&
            !segments[segment_at(epoch)].released;
 }
 
-void simt_order_begin(uint32_t block_number)
+void simt_order_begin_block(uint32_t block_number)
 {
     begin_segment(block_number);
     simt_order.block = (struct block_order){.block_epoch = simt_order.epoch, .barrier_end = simt_order.epoch};
 }
 
-void simt_order_resume(uint32_t block_number, const struct block_order *block)
+void simt_order_resume_block(uint32_t block_number, const struct block_order *block)
 {
     begin_segment(block_number);
     simt_order.block = *block;
@@ -227,10 +227,10 @@ bool simt_order_unreleased_since(uint32_t epoch)
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
     const uint64_t thread = clock_thread(simt_order.block_number, me);
-    const uint32_t *known = warp->known[me % WARP_LANES];
+    const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
     return simt_order.block.barrier_end <= epoch && warp->sync_end <= epoch &&
-           !((warp->partial >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
+           !((warp->partly_synced >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
            !(simt_order_has_fenced() &&
              simt_vector_clock_epoch(simt_order.block.threads[me].fenced_in_block, thread) > epoch);
 }
@@ -252,14 +252,14 @@ static void acquire_releases(uintptr_t address, const struct release_record *all
         join_clock(&order->acquired_in_block, to_block->clock);
 }
 
-void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read)
+void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
 {
     const uintptr_t key = grid_address(address);
     const struct release_record *all = find_release(key, ALL_THREADS);
 
     if (all && has_read && all->bytes == bytes)
         acquire_releases(key, all);
-    if (!wrote)
+    if (!has_written)
         return;
     if (all && has_read && all->bytes != bytes)
         end_release(key, 1);
@@ -305,18 +305,18 @@ static struct acquired {
 static void overlap(const struct past_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
-    simt_order.waited = simt_order.all_waited = false;
+    simt_order.has_waited = simt_order.all_have_waited = false;
     simt_order.horizon = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
-    while (count > 1 && launch[count - 1].waited)
+    while (count > 1 && launch[count - 1].has_waited)
         count--;
     simt_order.waited_epoch = count > 0 ? launch[count - 1].first_epoch : simt_order.first_epoch;
 }
 
-void simt_order_wait(void)
+void simt_order_wait_for_launches(void)
 {
     struct thread_order *order = overlapped.count > 0 ? own_order() : NULL;
 
-    simt_order.waited = true;
+    simt_order.has_waited = true;
     if (order)
         order->known = simt_vector_clock_raise(order->known, simt_clock_thread_of_overlapped(), CLOCK_LANE,
                                                simt_order.first_epoch);
@@ -333,7 +333,7 @@ static void drop_threads(struct thread_order *threads)
     }
 }
 
-void simt_order_end(struct block_order *block)
+void simt_order_end_block(struct block_order *block)
 {
     if (block->threads)
         drop_threads(block->threads);
@@ -343,12 +343,12 @@ void simt_order_end(struct block_order *block)
         simt_order.block.threads = NULL;
 }
 
-bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
+bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
     simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
     simt_order.interleaved = interleaved;
-    overlap(launches->launch, launches->count - 1);
+    overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
         memset(releases, 0, release_capacity * sizeof *releases);
     release_count = 0;
@@ -399,45 +399,46 @@ void simt_order_barrier(void)
         share(simt_order.block.threads, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_grid(void)
+void simt_order_grid_barrier(void)
 {
     simt_order.launch_epoch = ++simt_order.epoch;
-    simt_order.all_waited = simt_order.waited;
+    simt_order.all_have_waited = simt_order.has_waited;
     if (overlapped.count == 0)
         simt_order.horizon = simt_order.epoch;
 }
 
-void simt_order_grid_opens(struct block_order *block)
+void simt_order_open_grid_barrier(struct block_order *block)
 {
     block->barrier_end = simt_order.epoch;
     if (block->threads)
         share(block->threads, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lanes, lane_mask mask)
+void simt_order_syncwarp(struct warp_order *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
 {
     uint32_t joined[WARP_LANES] = {0};
 
     simt_order.epoch++;
     mask &= lanes;
     if (simt_order.block.threads)
-        share(simt_order.block.threads + first, 1, mask);
+        share(simt_order.block.threads + first_thread, 1, mask);
     if (mask == lanes) {
         warp->sync_end = simt_order.epoch;
         return;
     }
     /* Raises the vector clock for each lane that a partial mask has synchronised. */
     FOR_EACH_LANE (lane, mask) {
-        if (!(warp->partial >> lane & 1))
-            memset(warp->known[lane], 0, sizeof warp->known[lane]);
+        if (!(warp->partly_synced >> lane & 1))
+            memset(warp->known_epochs[lane], 0, sizeof warp->known_epochs[lane]);
         for (unsigned other = 0; other < WARP_LANES; other++)
-            joined[other] = warp->known[lane][other] > joined[other] ? warp->known[lane][other] : joined[other];
+            joined[other] = warp->known_epochs[lane][other] > joined[other] ? warp->known_epochs[lane][other]
+                                                                            : joined[other];
     }
-    warp->partial |= mask;
+    warp->partly_synced |= mask;
     FOR_EACH_LANE (i, mask)
         joined[i] = simt_order.epoch;
     FOR_EACH_LANE (i, mask)
-        memcpy(warp->known[i], joined, sizeof joined);
+        memcpy(warp->known_epochs[i], joined, sizeof joined);
 }
 
 /**
@@ -453,10 +454,10 @@ static struct vector_clock *clock_of_now(const struct thread_order *order)
 
     now = simt_vector_clock_raise(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
     now = simt_vector_clock_raise(now, thread, CLOCK_WARP, warp->sync_end);
-    if (warp->partial >> me % WARP_LANES & 1) {
+    if (warp->partly_synced >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
             now = simt_vector_clock_raise(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
-                                          warp->known[me % WARP_LANES][lane]);
+                                          warp->known_epochs[me % WARP_LANES][lane]);
     }
     return simt_vector_clock_raise(now, thread, CLOCK_LANE, simt_order.epoch);
 }
@@ -544,7 +545,7 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread() % WARP_LANES;
 
-    return epoch < warp->sync_end || ((warp->partial >> me & 1) && epoch < warp->known[me][lane]);
+    return epoch < warp->sync_end || ((warp->partly_synced >> me & 1) && epoch < warp->known_epochs[me][lane]);
 }
 
 /**
@@ -573,7 +574,7 @@ const struct past_launch *simt_overlapped_at(uint32_t epoch)
 
 static bool has_waited(bool volatile_load)
 {
-    return simt_order.all_waited || is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
+    return simt_order.all_have_waited || is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
 }
 
 const struct past_launch *simt_wait_missing(uint32_t epoch)
@@ -591,10 +592,10 @@ static bool ordered_launch(uint32_t epoch, bool volatile_load)
            !simt_overlapped_at(epoch);
 }
 
-bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
+bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 {
     const unsigned me = running_thread();
-    const bool here = simt_same_block(epoch);
+    const bool here = simt_is_epoch_of_block(epoch);
 
     if (epoch < simt_order.first_epoch)
         return ordered_launch(epoch, volatile_load);
@@ -609,20 +610,20 @@ bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
     return is_known(clock_thread(here ? simt_order.block_number : simt_block_at(epoch), thread), epoch, volatile_load);
 }
 
-bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                      bool *several)
+bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+                          bool *has_several)
 {
     bool all = true;
 
-    *several = false;
-    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_same_block(epoch)))
+    *has_several = false;
+    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_is_epoch_of_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
-            if (simt_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
+            if (simt_is_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
                 continue;
-            *several = !all;
-            if (*several)
+            *has_several = !all;
+            if (*has_several)
                 return false;
             all = false;
             *thread = warp * WARP_LANES + lane;
@@ -631,9 +632,9 @@ bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool vol
     return all;
 }
 
-bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)
+bool simt_is_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)
 {
-    const uint32_t block = simt_same_block(epoch) ? simt_order.block_number : simt_block_at(epoch);
+    const uint32_t block = simt_is_epoch_of_block(epoch) ? simt_order.block_number : simt_block_at(epoch);
 
     return simt_order.block.threads &&
            epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].known,

@@ -44,9 +44,10 @@
 
 /** The order that __syncwarp has established among the lanes of a warp since its block began. */
 struct warp_order {
-    uint32_t sync_end; /**< the warp's accesses at epochs below this are ordered by a __syncwarp of all lanes */
-    lane_mask partial; /**< lanes that a __syncwarp of some lanes has ordered */
-    uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen lane j's accesses at epochs below this */
+    uint32_t sync_end;       /**< the warp's accesses at epochs below this are ordered by a __syncwarp of all lanes */
+    lane_mask partly_synced; /**< lanes that a __syncwarp of some lanes has ordered */
+    /** known_epochs[i][j]: lane i has seen lane j's accesses at epochs below this */
+    uint32_t known_epochs[WARP_LANES][WARP_LANES];
 };
 
 struct past_launch;
@@ -76,7 +77,7 @@ struct block_order {
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
 struct order_state {
     uint32_t epoch;
-    uint32_t thread;         /**< number of the running thread, shifted to its bits in a shadow cell */
+    uint32_t thread_bits;    /**< number of the running thread, shifted to its bits in a shadow cell */
     uint32_t first_epoch;    /**< epoch at which the launch began */
     uint32_t launch_epoch;   /**< accesses of this launch, by any thread, at epochs below this are ordered */
     uint32_t horizon;        /**< like launch_epoch, including earlier launches; lower if it may overlap them */
@@ -85,10 +86,9 @@ struct order_state {
     uint32_t ordered_epochs; /**< number of epochs at the start of the segment that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
     bool interleaved;        /**< blocks take turns */
-    bool waited;             /**< a thread has waited for the earlier launches */
-    bool all_waited;         /**< a thread has waited, and a grid barrier has followed */
-    uintptr_t
-        loaded; /**< last load from global or shared memory: its address shifted left by 5 bits, plus its byte count */
+    bool has_waited;         /**< a thread has waited for the earlier launches */
+    bool all_have_waited;    /**< a thread has waited, and a grid barrier has followed */
+    uintptr_t last_load;     /**< last load from global or shared memory: its address << 5, plus its byte count */
     struct block_order block;
     struct warp_order *warp;
 };
@@ -99,38 +99,39 @@ extern struct order_state simt_order;
  * Begins a launch, the last of `launches`, which may overlap the others. Discards the record of which block ran at
  * which epochs. Returns false if out of memory.
  */
-bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
+bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
  * Make block `block_number` the running block: for the first time, or with the simt_order.block that it had at the end
  * of its last turn.
  */
-void simt_order_begin(uint32_t block_number);
-void simt_order_resume(uint32_t block_number, const struct block_order *block);
+void simt_order_begin_block(uint32_t block_number);
+void simt_order_resume_block(uint32_t block_number, const struct block_order *block);
 /** Ends a block and frees its clocks. */
-void simt_order_end(struct block_order *block);
+void simt_order_end_block(struct block_order *block);
 
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
 void simt_order_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
-void simt_order_wait(void);
+void simt_order_wait_for_launches(void);
 /**
- * Records that a grid-wide barrier is complete. simt_order_grid_opens() must then be called for each block of the grid.
+ * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
+ * the grid.
  */
-void simt_order_grid(void);
-void simt_order_grid_opens(struct block_order *block);
+void simt_order_grid_barrier(void);
+void simt_order_open_grid_barrier(struct block_order *block);
 /**
  * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first
- * thread is `first`.
+ * thread is `first_thread`.
  */
-void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lanes, lane_mask mask);
+void simt_order_syncwarp(struct warp_order *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
 /** Records a fence of the running thread, either for its block only or for all threads. */
 void simt_order_fence(bool in_block);
 
 /**
- * Records an atomic or a volatile access by the running thread at an address. `wrote` is true if the access has written
- * to the address, and `has_read` if it has read the value there.
+ * Records an atomic or a volatile access by the running thread at an address. `has_written` is true if the access has
+ * written to the address, and `has_read` if it has read the value there.
  */
-void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read);
+void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
 /** Ends the release/acquire edges of a 4-byte word, because a non-atomic store has overwritten it. */
 void simt_order_overwritten(uintptr_t address);
 /**
@@ -157,7 +158,7 @@ void simt_order_proxy_fence(int space);
  * Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before the current
  * operation.
  */
-bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
+bool simt_is_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
 /**
  * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
@@ -176,7 +177,7 @@ const struct past_launch *simt_wait_missing(uint32_t epoch);
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
-static inline bool simt_same_block(uint32_t epoch)
+static inline bool simt_is_epoch_of_block(uint32_t epoch)
 {
     return epoch >= simt_order.segment_epoch ||
            (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
@@ -185,17 +186,17 @@ static inline bool simt_same_block(uint32_t epoch)
  * Returns whether no later access can be ordered after the accesses at an epoch, because the block that made them has
  * ended without releasing anything.
  */
-bool simt_order_lost(uint32_t epoch);
+bool simt_can_never_be_ordered(uint32_t epoch);
 /**
  * Returns whether the accesses that thread number `thread` of a block made at `epoch` are ordered before the current
  * access of the running thread, which may be a volatile load.
  */
-bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
+bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_ordered() for all threads of a set. If that fails, stores the first thread whose accesses are not ordered
- * in *thread, and in *several whether there are more such threads.
+ * Checks simt_is_ordered() for all threads of a set. If that fails, stores the first thread whose accesses are not
+ * ordered in *thread, and in *has_several whether there are more such threads.
  */
-bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                      bool *several);
+bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+                          bool *has_several);
 
 #endif

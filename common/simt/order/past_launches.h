@@ -13,15 +13,15 @@
 struct past_launch {
     uint64_t position; /**< position among the work submitted to all streams */
     const char *name;
-    uintptr_t caller;
+    uintptr_t call_site;
     uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */
-    bool waited;                     /**< a thread of this launch has waited, so it ends after the previous launch */
+    bool has_waited;                 /**< a thread of this launch has waited, so it ends after the previous launch */
 };
 
 /** Launches submitted consecutively to one stream, oldest first. */
 struct past_launches {
-    struct past_launch *launch;
-    size_t count, room;
+    struct past_launch *launches;
+    size_t num_launches, capacity;
 };
 
 #endif

@@ -47,7 +47,7 @@ enum {
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
 #define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
-#define READ_AUTHORS \
+#define READ_ATOMIC_THREADS \
     (3u << 30) /**< no reads: the set's threads have updated the word atomically; if no bytes are set, also READ_LOST */
 #define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable (shared_variables.c) */
 #define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word (copies.c) */

@@ -7,16 +7,16 @@
 
 /** The clock of a stream, an event or the host. */
 struct stream_clock {
-    uint64_t *position; /**< for each stream: its work up to this position is known */
-    size_t count;
+    uint64_t *positions; /**< for each stream: its work up to this position is known */
+    size_t num_streams;
 };
 
-uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream);
+uint64_t simt_stream_clock_position(const struct stream_clock *clock, size_t stream);
 /**
  * Advances the position of a stream in the clock. If memory runs out, the clock does not change, and false races may be
  * reported later.
  */
-void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position);
+void simt_stream_clock_advance(struct stream_clock *clock, size_t stream, uint64_t position);
 void simt_stream_clock_join(struct stream_clock *clock, const struct stream_clock *other);
 
 #endif

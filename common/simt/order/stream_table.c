@@ -16,25 +16,25 @@ uint64_t simt_latest_work;
 struct stream_clock simt_host_clock;
 bool simt_has_several_streams;
 
-static struct stream default_streams[FIRST_OWN] = {{.alive = true, .blocking = true},
-                                                   {.alive = true, .blocking = true}};
-struct stream *simt_streams = default_streams;
-size_t simt_stream_count = FIRST_OWN;
+static struct stream_state default_streams[FIRST_CREATED_STREAM] = {{.is_alive = true, .is_blocking = true},
+                                                                    {.is_alive = true, .is_blocking = true}};
+struct stream_state *simt_streams = default_streams;
+size_t simt_num_streams = FIRST_CREATED_STREAM;
 
-uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind)
+uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind)
 {
     return (uintptr_t)(generation << GENERATION_SHIFT | number * HANDLE_STEP | kind);
 }
 
-cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller)
+cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site)
 {
-    char location[LOCATION_TEXT];
+    char location[LOCATION_TEXT_SIZE];
 
-    simt_source_line(caller, location);
+    simt_source_line(call_site, location);
     simt_fault_launch(cudaErrorInvalidResourceHandle,
-                      "%s: %s: the %s was destroyed, or never made" SIMT_TRY
+                      "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
                       "create it before, and destroy it after its last use",
-                      location, function, what);
+                      location, function, handle_kind);
     return simt_set_error(cudaErrorInvalidResourceHandle);
 }
 
@@ -44,60 +44,63 @@ size_t simt_stream_number(cudaStream_t stream)
     const size_t number = handle % (1 << GENERATION_SHIFT) / HANDLE_STEP;
 
     if (handle <= 2)
-        return handle == 2 ? PER_THREAD : LEGACY;
-    if (handle % HANDLE_STEP != HANDLE_STREAM || number < FIRST_OWN || number >= simt_stream_count ||
-        !simt_streams[number].alive || simt_streams[number].generation != handle >> GENERATION_SHIFT)
-        return NUMBERS;
+        return handle == 2 ? STREAM_PER_THREAD : STREAM_LEGACY;
+    if (handle % HANDLE_STEP != HANDLE_STREAM || number < FIRST_CREATED_STREAM || number >= simt_num_streams ||
+        !simt_streams[number].is_alive || simt_streams[number].generation != handle >> GENERATION_SHIFT)
+        return MAX_HANDLES;
     return number;
 }
 
 void simt_streams_destroy(void)
 {
-    for (size_t i = FIRST_OWN; i < simt_stream_count; i++)
-        simt_streams[i].alive = false;
+    for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++)
+        simt_streams[i].is_alive = false;
 }
 
 size_t simt_idle_stream(void)
 {
-    for (size_t i = FIRST_OWN; i < simt_stream_count; i++) {
-        if (!simt_streams[i].alive && simt_streams[i].last <= simt_stream_clock_known(&simt_host_clock, i))
+    for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
+        if (!simt_streams[i].is_alive &&
+            simt_streams[i].last_position <= simt_stream_clock_position(&simt_host_clock, i))
             return i;
     }
-    struct stream *larger = simt_stream_count < NUMBERS ? malloc((simt_stream_count + 1) * sizeof *larger) : NULL;
+    struct stream_state *larger = simt_num_streams < MAX_HANDLES ? malloc((simt_num_streams + 1) * sizeof *larger)
+                                                                 : NULL;
 
     if (!larger)
-        return NUMBERS;
-    memcpy(larger, simt_streams, simt_stream_count * sizeof *larger);
+        return MAX_HANDLES;
+    memcpy(larger, simt_streams, simt_num_streams * sizeof *larger);
     if (simt_streams != default_streams)
         free(simt_streams);
     simt_streams = larger;
-    simt_streams[simt_stream_count] = (struct stream){0};
-    return simt_stream_count++;
+    simt_streams[simt_num_streams] = (struct stream_state){0};
+    return simt_num_streams++;
 }
 
-void simt_stream_order_default(size_t number)
+void simt_stream_order_default(size_t stream_number)
 {
-    struct stream *stream = &simt_streams[number];
+    struct stream_state *stream = &simt_streams[stream_number];
 
-    if (!simt_has_several_streams || !stream->blocking)
+    if (!simt_has_several_streams || !stream->is_blocking)
         return;
-    for (size_t i = 0; i < simt_stream_count; i++) {
-        if (i == number || !simt_streams[i].blocking || (number != LEGACY && i != LEGACY))
+    for (size_t i = 0; i < simt_num_streams; i++) {
+        if (i == stream_number || !simt_streams[i].is_blocking ||
+            (stream_number != STREAM_LEGACY && i != STREAM_LEGACY))
             continue;
         simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);
-        simt_stream_clock_raise(&stream->clock, i, simt_latest_work);
-        simt_streams[i].published = simt_latest_work;
+        simt_stream_clock_advance(&stream->clock, i, simt_latest_work);
+        simt_streams[i].published_position = simt_latest_work;
     }
 }
 
-const struct stream_clock *simt_stream_publish(size_t number)
+const struct stream_clock *simt_stream_publish(size_t stream_number)
 {
     static struct stream_clock published;
 
-    simt_stream_order_default(number);
-    published.count = 0;
-    simt_stream_clock_join(&published, &simt_streams[number].clock);
-    simt_stream_clock_raise(&published, number, simt_latest_work);
-    simt_streams[number].published = simt_latest_work;
+    simt_stream_order_default(stream_number);
+    published.num_streams = 0;
+    simt_stream_clock_join(&published, &simt_streams[stream_number].clock);
+    simt_stream_clock_advance(&published, stream_number, simt_latest_work);
+    simt_streams[stream_number].published_position = simt_latest_work;
     return &published;
 }

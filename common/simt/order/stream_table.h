@@ -14,23 +14,23 @@
  * A handle combines a number with its generation, so that the handle of a destroyed stream or event is never mistaken
  * for that of a later one.
  */
-enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, NUMBERS = 1 << 24 };
+enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, MAX_HANDLES = 1 << 24 };
 
-struct stream {
+struct stream_state {
     uint64_t generation; /**< 0 if never used */
-    bool alive;
-    bool blocking;                 /**< this stream synchronises with the legacy default stream */
-    bool queried;                  /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
-    uint64_t last;                 /**< position of the stream's latest work */
-    uint64_t published;            /**< some clock may include its work up to this position but no later work */
+    bool is_alive;
+    bool is_blocking;              /**< this stream synchronises with the legacy default stream */
+    bool was_queried;              /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
+    uint64_t last_position;        /**< position of the stream's latest work */
+    uint64_t published_position;   /**< some clock may include its work up to this position but no later work */
     struct stream_clock clock;     /**< work ordered before the stream's next work, except its own earlier work */
     struct past_launches launches; /**< the latest launches in this stream */
 };
 
-enum { LEGACY, PER_THREAD, FIRST_OWN };
+enum { STREAM_LEGACY, STREAM_PER_THREAD, FIRST_CREATED_STREAM };
 
-extern struct stream *simt_streams;
-extern size_t simt_stream_count;
+extern struct stream_state *simt_streams;
+extern size_t simt_num_streams;
 /** True if there is more than one stream. Only then must the accesses of work to device memory be recorded. */
 extern bool simt_has_several_streams;
 /** Position of the latest work. Positions number the work in all streams consecutively. */
@@ -40,14 +40,14 @@ extern struct stream_clock simt_host_clock;
 
 /** Destroys all streams that cudaStreamCreate has made. */
 void simt_streams_destroy(void);
-uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
+uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
-cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
-/** Returns the number of a stream, or NUMBERS if there is no such stream. */
+cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site);
+/** Returns the number of a stream, or MAX_HANDLES if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
 /**
  * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
- * NUMBERS if out of memory.
+ * MAX_HANDLES if out of memory.
  */
 size_t simt_idle_stream(void);
 
@@ -56,8 +56,8 @@ size_t simt_idle_stream(void);
  * work is submitted to the stream. Work that the host has waited for need not be added, because it is no longer
  * pending.
  */
-void simt_stream_order_default(size_t number);
+void simt_stream_order_default(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
-const struct stream_clock *simt_stream_publish(size_t number);
+const struct stream_clock *simt_stream_publish(size_t stream_number);
 
 #endif

@@ -17,10 +17,10 @@ struct work {
     uint64_t position;
     uint64_t before; /**< position of its stream's previous work */
     const char *name;
-    uintptr_t caller;
+    uintptr_t call_site;
     bool uses_host;
     uint32_t first_epoch, last_epoch; /**< epochs of a launch that simt_work_scan() has not recorded yet */
-    struct ranges used[NUM_USES];
+    struct byte_ranges used[NUM_USES];
 };
 
 static struct work current;
@@ -29,12 +29,12 @@ static struct work *pending;
 static size_t pending_count;
 static size_t pending_room;
 
-bool simt_streams_use_host;
-bool simt_streams_share_host;
+bool simt_work_uses_host_memory;
+bool simt_launches_share_host_memory;
 
 void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
-const char *const simt_work_does[] = {"reads", "reads", "writes", "updates atomically", "allocates", "frees"};
+const char *const simt_work_use_verbs[] = {"reads", "reads", "writes", "updates atomically", "allocates", "frees"};
 
 static bool is_strong(enum work_use use)
 {
@@ -52,10 +52,10 @@ static bool find_race(const struct work *mine, const struct work *theirs, struct
         for (enum work_use b = 0; b < NUM_USES; b++) {
             if (agree(a, b) || !simt_ranges_overlap(&mine->used[a], &theirs->used[b], &race->address))
                 continue;
-            race->mine = a;
-            race->theirs = b;
-            race->name = theirs->name;
-            race->caller = theirs->caller;
+            race->current_use = a;
+            race->earlier_use = b;
+            race->earlier_name = theirs->name;
+            race->earlier_call_site = theirs->call_site;
             return true;
         }
     }
@@ -74,22 +74,22 @@ static void forget_known(void)
 {
     size_t kept = 0;
 
-    simt_streams_use_host = false;
+    simt_work_uses_host_memory = false;
     for (size_t i = 0; i < pending_count; i++) {
-        if (pending[i].position <= simt_stream_clock_known(&simt_host_clock, pending[i].stream)) {
+        if (pending[i].position <= simt_stream_clock_position(&simt_host_clock, pending[i].stream)) {
             free_uses(&pending[i]);
             continue;
         }
-        simt_streams_use_host = simt_streams_use_host || pending[i].uses_host;
+        simt_work_uses_host_memory = simt_work_uses_host_memory || pending[i].uses_host;
         pending[kept++] = pending[i];
     }
     pending_count = kept;
 }
 
-bool simt_is_pending(const struct stream_clock *clock)
+bool simt_clock_is_pending(const struct stream_clock *clock)
 {
     for (size_t i = 0; i < pending_count; i++) {
-        if (pending[i].position <= simt_stream_clock_known(clock, pending[i].stream))
+        if (pending[i].position <= simt_stream_clock_position(clock, pending[i].stream))
             return true;
     }
     return false;
@@ -105,7 +105,7 @@ void simt_host_waited_for(const struct stream_clock *clock)
 static void join_uses(struct work *work, const struct work *other)
 {
     for (enum work_use use = 0; use < NUM_USES; use++) {
-        for (size_t i = 0; i < other->used[use].count; i++)
+        for (size_t i = 0; i < other->used[use].num_ranges; i++)
             simt_ranges_add(&work->used[use], other->used[use].range[i].begin, other->used[use].range[i].end);
         simt_ranges_normalise(&work->used[use]);
     }
@@ -131,41 +131,41 @@ void simt_prepare_several_streams(void)
     }
 }
 
-cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller)
+cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t call_site)
 {
     const size_t number = simt_stream_number(stream);
 
-    if (number == NUMBERS)
-        return simt_reject_handle(name, "stream", caller);
-    if (number == PER_THREAD)
+    if (number == MAX_HANDLES)
+        return simt_reject_handle(name, "stream", call_site);
+    if (number == STREAM_PER_THREAD)
         simt_prepare_several_streams();
     simt_stream_order_default(number);
     free_uses(&current);
     current = (struct work){.stream = number,
                             .position = ++simt_latest_work,
-                            .before = simt_streams[number].last,
+                            .before = simt_streams[number].last_position,
                             .name = name,
-                            .caller = caller};
-    simt_streams[number].last = simt_latest_work;
-    simt_streams[number].queried = false;
+                            .call_site = call_site};
+    simt_streams[number].last_position = simt_latest_work;
+    simt_streams[number].was_queried = false;
     return cudaSuccess;
 }
 
-void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes)
+void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_ranges_add(&current.used[use], begin, begin + bytes);
 }
 
-void simt_work_forget(uintptr_t begin, size_t bytes)
+void simt_work_forget_memory(uintptr_t begin, size_t bytes)
 {
     for (size_t i = 0; i < pending_count; i++)
         for (enum work_use use = 0; use < NUM_USES; use++)
             simt_ranges_remove(&pending[i].used[use], begin, begin + bytes);
 }
 
-void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
+void simt_work_record_host_use(enum work_use use, uintptr_t begin, size_t bytes)
 {
-    simt_work_uses(use, begin, bytes);
+    simt_work_record_use(use, begin, bytes);
     current.uses_host = true;
 }
 
@@ -177,7 +177,7 @@ static bool joins(const struct work *last)
 {
     enum { MANY = 256 };
 
-    return last->stream == current.stream && last->position > simt_streams[current.stream].published &&
+    return last->stream == current.stream && last->position > simt_streams[current.stream].published_position &&
            (pending_count >= MANY || (!simt_has_several_streams && !last->uses_host && !current.uses_host));
 }
 
@@ -207,32 +207,32 @@ bool simt_work_races(struct work_race *race)
         const struct work *other = &pending[i];
 
         if (other->stream != current.stream &&
-            other->position > simt_stream_clock_known(&simt_streams[current.stream].clock, other->stream) &&
+            other->position > simt_stream_clock_position(&simt_streams[current.stream].clock, other->stream) &&
             find_race(&current, other, race)) {
             simt_host_waits_for_all();
             return true;
         }
     }
     add_pending();
-    simt_streams_use_host = simt_streams_use_host || current.uses_host;
+    simt_work_uses_host_memory = simt_work_uses_host_memory || current.uses_host;
     return false;
 }
 
-cudaError_t simt_work_check(void)
+cudaError_t simt_work_check_races(void)
 {
     struct work_race race;
-    char here[LOCATION_TEXT];
-    char there[LOCATION_TEXT];
+    char here[LOCATION_TEXT_SIZE];
+    char there[LOCATION_TEXT_SIZE];
 
     if (!simt_work_races(&race))
         return cudaSuccess;
-    simt_source_line(current.caller, here);
-    simt_source_line(race.caller, there);
-    simt_fault_launch(
-        cudaErrorLaunchFailure,
-        "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two" SIMT_TRY "%s",
-        here, current.name, simt_work_does[race.mine], race.name, there, simt_work_does[race.theirs],
-        simt_fault_advice("race of two streams"));
+    simt_source_line(current.call_site, here);
+    simt_source_line(race.earlier_call_site, there);
+    simt_fault_launch(cudaErrorLaunchFailure,
+                      "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
+                      "two" SIMT_ADVICE_PREFIX "%s",
+                      here, current.name, simt_work_use_verbs[race.current_use], race.earlier_name, there,
+                      simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
@@ -241,28 +241,30 @@ cudaError_t simt_work_check(void)
  */
 static void forget_ended(struct past_launches *launches)
 {
-    const uint64_t host = simt_stream_clock_known(&simt_host_clock, current.stream);
-    const uint64_t stream = simt_stream_clock_known(&simt_streams[current.stream].clock, current.stream);
+    const uint64_t host = simt_stream_clock_position(&simt_host_clock, current.stream);
+    const uint64_t stream = simt_stream_clock_position(&simt_streams[current.stream].clock, current.stream);
     size_t ended = 0;
 
-    while (ended < launches->count && launches->launch[ended].position <= (host > stream ? host : stream))
+    while (ended < launches->num_launches && launches->launches[ended].position <= (host > stream ? host : stream))
         ended++;
-    launches->count -= ended;
-    if (launches->count > 0)
-        memmove(launches->launch, launches->launch + ended, launches->count * sizeof *launches->launch);
+    launches->num_launches -= ended;
+    if (launches->num_launches > 0)
+        memmove(launches->launches, launches->launches + ended, launches->num_launches * sizeof *launches->launches);
 }
 
 const struct past_launches *simt_work_begin_launch(bool overlaps)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
 
-    if (!overlaps || (launches->count > 0 && launches->launch[launches->count - 1].position != current.before))
-        launches->count = 0;
+    if (!overlaps ||
+        (launches->num_launches > 0 && launches->launches[launches->num_launches - 1].position != current.before))
+        launches->num_launches = 0;
     forget_ended(launches);
-    if (!simt_array_reserve(&launches->launch, &launches->room, launches->count + 1, sizeof *launches->launch))
+    if (!simt_array_reserve(&launches->launches, &launches->capacity, launches->num_launches + 1,
+                            sizeof *launches->launches))
         return NULL;
-    launches->launch[launches->count++] = (struct past_launch){
-        .position = current.position, .name = current.name, .caller = current.caller};
+    launches->launches[launches->num_launches++] = (struct past_launch){
+        .position = current.position, .name = current.name, .call_site = current.call_site};
     return launches;
 }
 
@@ -270,20 +272,20 @@ void simt_work_no_overlap(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
 
-    if (number != NUMBERS)
-        simt_streams[number].launches.count = 0;
+    if (number != MAX_HANDLES)
+        simt_streams[number].launches.num_launches = 0;
 }
 
 void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
-    struct past_launch *launch = &launches->launch[launches->count - 1];
+    struct past_launch *launch = &launches->launches[launches->num_launches - 1];
 
     launch->first_epoch = first_epoch;
     launch->end_epoch = last_epoch + 1;
-    launch->waited = waited;
-    current.uses_host = simt_streams_share_host;
-    if (simt_has_several_streams || simt_streams_share_host) {
+    launch->has_waited = waited;
+    current.uses_host = simt_launches_share_host_memory;
+    if (simt_has_several_streams || simt_launches_share_host_memory) {
         simt_work_scan(first_epoch, last_epoch);
     } else {
         current.first_epoch = first_epoch;
@@ -294,9 +296,9 @@ void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited
 /* --- the host ----------------------------------------------------------------------------------------------------- */
 
 /** Returns whether the work uses bytes of the host in a range. */
-static bool uses_range(const struct work *work, const struct range *range)
+static bool uses_range(const struct work *work, const struct byte_range *range)
 {
-    const struct ranges wanted = {(struct range *)range, 1, 1};
+    const struct byte_ranges wanted = {(struct byte_range *)range, 1, 1};
     uintptr_t first;
 
     for (enum work_use use = 0; use < NUM_USES; use++)
@@ -310,23 +312,23 @@ enum { RETURNED = 1 << 18 };
 
 const void *simt_graph_stack;
 
-bool simt_was_local(const void *pointer)
+bool simt_is_returned_local(const void *pointer)
 {
     return (uintptr_t)simt_graph_stack - (uintptr_t)pointer - 1 < RETURNED;
 }
 
-void simt_check_locals(const void *stack)
+void simt_check_returned_locals(const void *stack)
 {
-    const struct range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
-    char location[LOCATION_TEXT];
+    const struct byte_range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
+    char location[LOCATION_TEXT_SIZE];
 
-    for (size_t i = 0; simt_streams_use_host && i < pending_count; i++) {
+    for (size_t i = 0; simt_work_uses_host_memory && i < pending_count; i++) {
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
-        simt_source_line(pending[i].caller, location);
+        simt_source_line(pending[i].call_site, location);
         simt_fault_launch(cudaErrorLaunchFailure,
                           "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
-                          "returned" SIMT_TRY
+                          "returned" SIMT_ADVICE_PREFIX
                           "a static variable or malloc(), or a wait for the stream before the return",
                           location, pending[i].name);
         simt_set_sticky_error(cudaErrorLaunchFailure);
@@ -334,20 +336,20 @@ void simt_check_locals(const void *stack)
     }
 }
 
-void simt_host_waits(cudaStream_t stream)
+void simt_host_waits_for_stream(cudaStream_t stream)
 {
     SIMT_ONE_HOST_THREAD;
     const size_t number = simt_stream_number(stream);
 
-    if (number != NUMBERS)
+    if (number != MAX_HANDLES)
         simt_host_waited_for(simt_stream_publish(number));
 }
 
 void simt_host_waits_for_all(void)
 {
     SIMT_ONE_HOST_THREAD;
-    for (size_t i = 0; i < simt_stream_count; i++)
-        simt_stream_clock_raise(&simt_host_clock, i, simt_latest_work);
+    for (size_t i = 0; i < simt_num_streams; i++)
+        simt_stream_clock_advance(&simt_host_clock, i, simt_latest_work);
     forget_known();
 }
 
@@ -356,15 +358,15 @@ static const struct stream_clock *before_function;
 
 uintptr_t simt_host_function_frame;
 
-cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller)
+cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t call_site)
 {
-    const cudaError_t error = simt_work_begin(stream, name, caller);
+    const cudaError_t error = simt_work_begin(stream, name, call_site);
 
     if (error != cudaSuccess)
         return error;
     before_function = simt_stream_publish(current.stream);
     simt_host_function_frame = (uintptr_t)__builtin_frame_address(0);
-    simt_streams_use_host = true;
+    simt_work_uses_host_memory = true;
     return cudaSuccess;
 }
 
@@ -373,21 +375,21 @@ cudaError_t simt_host_function_ends(void)
     before_function = NULL;
     simt_host_function_frame = 0;
     forget_known();
-    return simt_work_check();
+    return simt_work_check_races();
 }
 
-void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    struct range range = {address, address + bytes};
-    const struct ranges touched = {&range, 1, 1};
-    char here[LOCATION_TEXT];
-    char there[LOCATION_TEXT];
+    struct byte_range range = {address, address + bytes};
+    const struct byte_ranges touched = {&range, 1, 1};
+    char here[LOCATION_TEXT_SIZE];
+    char there[LOCATION_TEXT_SIZE];
     uintptr_t first;
 
     for (size_t i = 0; i < pending_count; i++) {
         const struct work *work = &pending[i];
 
-        if (before_function && work->position <= simt_stream_clock_known(before_function, work->stream))
+        if (before_function && work->position <= simt_stream_clock_position(before_function, work->stream))
             continue;
         const bool written = work->uses_host && (simt_ranges_overlap(&touched, &work->used[USE_WRITE], &first) ||
                                                  simt_ranges_overlap(&touched, &work->used[USE_STRONG_WRITE], &first));
@@ -397,13 +399,12 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
                            simt_ranges_overlap(&touched, &work->used[USE_STRONG_READ], &first))))
             continue;
         simt_source_line(pc, here);
-        simt_source_line(work->caller, there);
-        simt_fault_launch(
-            cudaErrorLaunchFailure,
-            "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for it" SIMT_TRY
-            "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
-            here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-            written ? "writes" : "reads");
+        simt_source_line(work->call_site, there);
+        simt_fault_launch(cudaErrorLaunchFailure,
+                          "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
+                          "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
+                          here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                          written ? "writes" : "reads");
         simt_set_sticky_error(cudaErrorLaunchFailure);
         simt_host_waits_for_all();
         return;
@@ -412,9 +413,9 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 
 cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried)
 {
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
-    if (!*queried && simt_is_pending(clock)) {
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
+    if (!*queried && simt_clock_is_pending(clock)) {
         *queried = true;
         return cudaErrorNotReady;
     }

@@ -31,37 +31,38 @@
  */
 enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, USE_ALLOCATE, USE_FREE, NUM_USES };
 /** The verb phrase that messages use for each work_use. */
-extern const char *const simt_work_does[NUM_USES];
+extern const char *const simt_work_use_verbs[NUM_USES];
 
 /** Two work items that race: the current one and an earlier one. */
 struct work_race {
     uintptr_t address;
-    enum work_use mine, theirs;
-    const char *name; /**< name of the earlier work item */
-    uintptr_t caller;
+    enum work_use current_use, earlier_use;
+    const char *earlier_name; /**< name of the earlier work item */
+    uintptr_t earlier_call_site;
 };
 
 /** True if some work that the host has not waited for uses the host's memory. */
-extern bool simt_streams_use_host;
+extern bool simt_work_uses_host_memory;
 /**
  * True if there is memory that both the host and kernels may access, so that the accesses of launches have to be
  * recorded.
  */
-extern bool simt_streams_share_host;
+extern bool simt_launches_share_host_memory;
 
 /**
- * Begins a work item, which the host issues to a stream at `caller`. It is the current work until the next item begins.
+ * Begins a work item, which the host issues to a stream at `call_site`. It is the current work until the next item
+ * begins.
  */
-cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
+cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t call_site);
 /** Records that the current work uses some bytes. Does nothing if out of memory. */
-void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
+void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes);
 /**
- * Does the same as simt_work_uses() for host memory, which the host must not access in a conflicting way before it has
- * waited for the work.
+ * Does the same as simt_work_record_use() for host memory, which the host must not access in a conflicting way before
+ * it has waited for the work.
  */
-void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
+void simt_work_record_host_use(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
-void simt_work_forget(uintptr_t begin, size_t bytes);
+void simt_work_forget_memory(uintptr_t begin, size_t bytes);
 /**
  * Ends the record of the memory that the current work uses, and returns whether the work races with other work. If it
  * does, all recorded work is discarded.
@@ -71,7 +72,7 @@ bool simt_work_races(struct work_race *race);
  * Ends the record as simt_work_races() does, reports the race if there is one, and returns the error for the runtime
  * call.
  */
-cudaError_t simt_work_check(void);
+cudaError_t simt_work_check_races(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
  * launch itself. A launch without programmatic serialization (`overlaps` is false) is returned alone. Returns NULL if
@@ -91,29 +92,29 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
  * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
  * stack pointer of the function that waits.
  */
-void simt_check_locals(const void *stack);
+void simt_check_returned_locals(const void *stack);
 /** The stack pointer of the function that launches a graph. */
 extern const void *simt_graph_stack;
 /**
  * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
  * launched.
  */
-bool simt_was_local(const void *pointer);
+bool simt_is_returned_local(const void *pointer);
 /** Records that the host waits for the work of a stream, or for all work. */
-void simt_host_waits(cudaStream_t stream);
+void simt_host_waits_for_stream(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Mark the beginning and the end of a function that the host enqueued in a stream by calling `name` at `caller`. The
+ * Mark the beginning and the end of a function that the host enqueued in a stream by calling `name` at `call_site`. The
  * function is work of the stream.
  */
-cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller);
+cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t call_site);
 cudaError_t simt_host_function_ends(void);
 /** While such a function runs, the frame from which it was called; otherwise 0. */
 extern uintptr_t simt_host_function_frame;
 /** Records that the host waits for all work that a clock includes. */
 void simt_host_waited_for(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
-bool simt_is_pending(const struct stream_clock *clock);
+bool simt_clock_is_pending(const struct stream_clock *clock);
 /**
  * Returns cudaSuccess if all work that a clock includes is done. The first query of pending work returns
  * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
@@ -122,6 +123,6 @@ cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried);
 /** Prepares for a second stream: records the memory that the pending work uses. */
 void simt_prepare_several_streams(void);
 /** Checks an access by the host to its own memory against the work that the host has not waited for. */
-void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
+void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 
 #endif

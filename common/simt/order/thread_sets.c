@@ -11,7 +11,7 @@
 
 enum { SLOTS = 4 * THREAD_SETS };
 
-struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
+struct cached_addition simt_cached_additions[THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
@@ -29,16 +29,16 @@ bool simt_thread_sets_prepare(void)
         }
     }
     if (count > THREAD_SETS / 2) {
-        memset(simt_cached_sets, 0, count * sizeof *simt_cached_sets);
+        memset(simt_cached_additions, 0, count * sizeof *simt_cached_additions);
         memset(slots, 0, sizeof slots);
         count = BLOCK_THREADS;
     }
     return true;
 }
 
-const struct thread_set *simt_thread_set(unsigned number)
+const struct thread_set *simt_thread_set(unsigned set_number)
 {
-    return &sets[number];
+    return &sets[set_number];
 }
 
 /**
@@ -74,21 +74,21 @@ static unsigned number_of(const struct thread_set *set)
     }
 }
 
-unsigned simt_thread_set_add(unsigned number, unsigned thread)
+unsigned simt_thread_set_add(unsigned set_number, unsigned thread)
 {
-    struct thread_set set = sets[number];
+    struct thread_set set = sets[set_number];
 
     thread_set_insert(&set, thread);
     const unsigned grown = number_of(&set);
 
     if (grown != THREAD_SET_NONE)
-        *cached_set_at(number, thread) = (struct cached_set){(uint16_t)thread, (uint16_t)grown};
+        *cached_addition_at(set_number, thread) = (struct cached_addition){(uint16_t)thread, (uint16_t)grown};
     return grown;
 }
 
-unsigned simt_thread_set_remove(unsigned number, unsigned thread)
+unsigned simt_thread_set_remove(unsigned set_number, unsigned thread)
 {
-    struct thread_set set = sets[number];
+    struct thread_set set = sets[set_number];
 
     thread_set_remove(&set, thread);
     return number_of(&set);

@@ -24,13 +24,13 @@ struct thread_set {
  * memory runs out.
  */
 bool simt_thread_sets_prepare(void);
-const struct thread_set *simt_thread_set(unsigned number);
+const struct thread_set *simt_thread_set(unsigned set_number);
 /**
  * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no
  * number is left.
  */
-unsigned simt_thread_set_add(unsigned number, unsigned thread);
-unsigned simt_thread_set_remove(unsigned number, unsigned thread);
+unsigned simt_thread_set_add(unsigned set_number, unsigned thread);
+unsigned simt_thread_set_remove(unsigned set_number, unsigned thread);
 static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
 {
     return set->lanes[thread / WARP_LANES] >> thread % WARP_LANES & 1;
@@ -54,26 +54,26 @@ static inline void thread_set_remove(struct thread_set *set, unsigned thread)
  * words.
  */
 enum { THREAD_SET_WAYS = 8 };
-struct cached_set {
-    uint16_t thread, number; /**< number of the set with this thread added; 0 if there is no entry */
+struct cached_addition {
+    uint16_t thread, set_number; /**< number of the set with this thread added; 0 if there is no entry */
 };
-extern struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
+extern struct cached_addition simt_cached_additions[THREAD_SETS][THREAD_SET_WAYS];
 
 /** Returns the cache entry of a set and a thread. */
-static inline struct cached_set *cached_set_at(unsigned number, unsigned thread)
+static inline struct cached_addition *cached_addition_at(unsigned set_number, unsigned thread)
 {
-    return &simt_cached_sets[number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
+    return &simt_cached_additions[set_number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
 }
 
 /**
  * Returns the number of the set with a thread added, or 0 if it is not in the cache, so that simt_thread_set_add() must
  * be called.
  */
-static inline unsigned thread_set_next(unsigned number, unsigned thread)
+static inline unsigned thread_set_cached_addition(unsigned set_number, unsigned thread)
 {
-    const struct cached_set *const grown = cached_set_at(number, thread);
+    const struct cached_addition *const grown = cached_addition_at(set_number, thread);
 
-    return grown->thread == thread ? grown->number : 0;
+    return grown->thread == thread ? grown->set_number : 0;
 }
 
 #endif

@@ -191,16 +191,16 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
     return covers(clock, other, top, 0) ? clock : join(clock, other, top);
 }
 
-struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *news, int space)
+struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *other, int space)
 {
-    if (!news)
+    if (!other)
         return clock;
     clock = own(clock, top);
     for (unsigned i = 0; i < QUARTER; i++) {
         struct vector_clock **child = &clock->child[(1 + space) * QUARTER + i];
 
-        if (!covers(*child, news->child[i], top - 1, 0))
-            *child = join(*child, news->child[i], top - 1);
+        if (!covers(*child, other->child[i], top - 1, 0))
+            *child = join(*child, other->child[i], top - 1);
     }
     return clock;
 }

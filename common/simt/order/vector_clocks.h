@@ -50,10 +50,10 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
 struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
                                              uint32_t epoch);
 /**
- * Joins `news` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
+ * Joins `other` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
  * reference to `clock` and returns the new clock.
  */
-struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *news, int space);
+struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *other, int space);
 /** Returns the epoch below which the accesses of a thread are known. */
 uint32_t simt_vector_clock_epoch(const struct vector_clock *clock, uint64_t thread);
 

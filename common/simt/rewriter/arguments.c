@@ -3,12 +3,12 @@
  * @brief Marks arguments that are structures in memory and are passed by value, because gcc does not instrument the
  *        loads that copy such an argument:
  *
- *     f(s[k], n)                  ->   f(simt_argument(s[k]), n)        if the file declares f(type name, ...)
- *     s[k] + *t                   ->   simt_argument(s[k]) + simt_argument(*t)
+ *     f(s[k], n)                  ->   f(simt_checked_argument(s[k]), n)        if the file declares f(type name, ...)
+ *     s[k] + *t                   ->   simt_checked_argument(s[k]) + simt_checked_argument(*t)
  *                                                                      if it declares operator+(type name, type name)
  *
- * simt_argument() checks the load and returns its operand. A function is identified by its name and its number of
- * parameters. The names of function objects are unknown, so a call of an unknown name counts as one of the file's
+ * simt_checked_argument() checks the load and returns its operand. A function is identified by its name and its number
+ * of parameters. The names of function objects are unknown, so a call of an unknown name counts as one of the file's
  * operator().
  */
 #include "arguments.h"
@@ -32,21 +32,21 @@ static bool read_list(const char *code, size_t open, size_t close, struct list *
     size_t begin = open + 1;
 
     list->count = 0;
-    for (size_t at = begin; at <= close; at++) {
-        const bool is_template = code[at] == '<' && is_word(code[skip_space_back(code, at) - 1]);
+    for (size_t position = begin; position <= close; position++) {
+        const bool is_template = code[position] == '<' && is_word(code[skip_space_back(code, position) - 1]);
 
-        if (at < close && (is_one_of(code[at], "([{") || is_template)) {
-            const size_t end = partner(code, at, 1);
+        if (position < close && (is_one_of(code[position], "([{") || is_template)) {
+            const size_t end = matching_bracket(code, position, 1);
 
             if (end != NOWHERE && end < close)
-                at = end;
+                position = end;
             else if (!is_template)
                 return false;
             continue;
         }
-        if (at < close && code[at] != ',')
+        if (position < close && code[position] != ',')
             continue;
-        const size_t first = skip_space(code, begin), last = skip_space_back(code, at);
+        const size_t first = skip_space(code, begin), last = skip_space_back(code, position);
 
         if (first < last) {
             if (list->count == MAX_PARAMETERS)
@@ -54,7 +54,7 @@ static bool read_list(const char *code, size_t open, size_t close, struct list *
             list->begin[list->count] = first;
             list->end[list->count++] = last;
         }
-        begin = at + 1;
+        begin = position + 1;
     }
     return true;
 }
@@ -69,7 +69,7 @@ static bool is_no_class(const char *code, size_t begin, size_t end)
                                         "signed", "unsigned", "auto",   "return", "delete", "throw", "new",   "else",
                                         "case",   "goto",     "sizeof", "using",  "class",  NULL};
 
-    return has_word(code, begin, end, words) || (end - begin > 2 && starts_with(code + end - 2, "_t"));
+    return contains_word(code, begin, end, words) || (end - begin > 2 && starts_with(code + end - 2, "_t"));
 }
 
 /** Returns whether the file defines the class whose name is in [begin, end). */
@@ -98,22 +98,22 @@ static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_cla
 
     if (value)
         end = skip_space_back(code, (size_t)(value - code));
-    for (size_t at = begin; at < end; at++)
-        if (is_one_of(code[at], "&*[(."))
+    for (size_t position = begin; position < end; position++)
+        if (is_one_of(code[position], "&*[(."))
             return false;
     if (is_word_at(code, begin, "const") || is_word_at(code, begin, "struct"))
         begin = skip_space(code, word_end(code, begin));
-    size_t at = word_end(code, begin);
+    size_t position = word_end(code, begin);
 
-    if (at == begin || is_no_class(code, begin, at))
+    if (position == begin || is_no_class(code, begin, position))
         return false;
-    *is_class = is_defined_class(code, begin, at) || starts_with(code + begin, "std");
-    while (starts_with(code + at, "::"))
-        at = word_end(code, at + 2);
-    at = skip_space(code, at);
-    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
-        at = skip_space(code, partner(code, at, 1) + 1);
-    return is_word(code[at]) && word_end(code, at) == end;
+    *is_class = is_defined_class(code, begin, position) || starts_with(code + begin, "std");
+    while (starts_with(code + position, "::"))
+        position = word_end(code, position + 2);
+    position = skip_space(code, position);
+    if (code[position] == '<' && matching_bracket(code, position, 1) != NOWHERE)
+        position = skip_space(code, matching_bracket(code, position, 1) + 1);
+    return is_word(code[position]) && word_end(code, position) == end;
 }
 
 /** Returns whether a parameter declares a name after a type, which an argument of a call cannot do. */
@@ -131,11 +131,11 @@ static bool is_declared(const char *code, size_t begin, size_t end)
  */
 static struct declared_function *find_function(const struct source *source, size_t begin, size_t end, unsigned count)
 {
-    for (size_t i = 0; i < source->function_count; i++) {
+    for (size_t i = 0; i < source->num_functions; i++) {
         struct declared_function *const function = &source->functions[i];
 
-        if (function->count == count && function->length == end - begin &&
-            strncmp(source->code + function->name, source->code + begin, end - begin) == 0)
+        if (function->num_parameters == count && function->name_length == end - begin &&
+            strncmp(source->code + function->name_begin, source->code + begin, end - begin) == 0)
             return function;
     }
     return NULL;
@@ -161,15 +161,15 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
     if (!declares && by_value == 0)
         return true;
     if (known) {
-        known->by_value &= by_value;
-        known->classes &= classes;
+        known->by_value_parameters &= by_value;
+        known->class_parameters &= classes;
         return true;
     }
-    if (!reserve_entry(source, begin, (void **)&source->functions, source->function_count, &source->function_room,
+    if (!reserve_entry(source, begin, (void **)&source->functions, source->num_functions, &source->function_capacity,
                        sizeof *source->functions))
         return false;
-    source->functions[source->function_count++] = (struct declared_function){begin, end - begin, parameters->count,
-                                                                             by_value, classes};
+    source->functions[source->num_functions++] = (struct declared_function){begin, end - begin, parameters->count,
+                                                                            by_value, classes};
     return true;
 }
 
@@ -190,16 +190,16 @@ bool find_functions(struct source *source)
 {
     const char *const code = source->code;
 
-    for (size_t at = 0; code[at]; at++) {
-        if (code[at] != '(')
+    for (size_t position = 0; code[position]; position++) {
+        if (code[position] != '(')
             continue;
-        const size_t close = partner(code, at, 1), end = skip_space_back(code, at);
+        const size_t close = matching_bracket(code, position, 1), end = skip_space_back(code, position);
         const size_t begin = name_begin(code, end);
         struct list parameters;
         const bool is_functor = end >= 1 && code[end - 1] == ')' && end >= 10 &&
                                 starts_with(code + end - 10, "operator()");
 
-        if (close == NOWHERE || (begin == end && !is_functor) || !read_list(code, at, close, &parameters))
+        if (close == NOWHERE || (begin == end && !is_functor) || !read_list(code, position, close, &parameters))
             continue;
         if (parameters.count > 0 && !add_function(source, begin, end, &parameters))
             return false;
@@ -211,41 +211,41 @@ bool find_functions(struct source *source)
  * Returns whether an argument is an element or a member in memory: a chain such as a.b[i]->c that contains a subscript
  * or an arrow, or a dereferenced chain. `is_class` means that its type is certainly a class, so it is not a bit-field.
  */
-static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
+static bool is_in_memory(const char *code, size_t position, size_t end, bool is_class)
 {
-    bool accesses = code[at] == '*', is_member = false;
+    bool accesses = code[position] == '*', is_member = false;
 
-    if (code[at] == '(' && partner(code, at, 1) == end - 1)
-        return is_in_memory(code, skip_space(code, at + 1), skip_space_back(code, end - 1), is_class);
+    if (code[position] == '(' && matching_bracket(code, position, 1) == end - 1)
+        return is_in_memory(code, skip_space(code, position + 1), skip_space_back(code, end - 1), is_class);
     if (accesses)
-        at = skip_space(code, at + 1);
-    const size_t name_end = word_end(code, at);
+        position = skip_space(code, position + 1);
+    const size_t name_end = word_end(code, position);
 
-    if (name_end == at || isdigit((unsigned char)code[at]))
+    if (name_end == position || isdigit((unsigned char)code[position]))
         return false;
-    for (at = skip_space(code, name_end); at < end; at = skip_space(code, at)) {
+    for (position = skip_space(code, name_end); position < end; position = skip_space(code, position)) {
         is_member = false;
-        if (code[at] == '[') {
+        if (code[position] == '[') {
             accesses = true;
-            at = partner(code, at, 1);
-            if (at++ == NOWHERE)
+            position = matching_bracket(code, position, 1);
+            if (position++ == NOWHERE)
                 return false;
-        } else if (code[at] == '.' || starts_with(code + at, "->")) {
-            accesses = accesses || code[at] == '-';
+        } else if (code[position] == '.' || starts_with(code + position, "->")) {
+            accesses = accesses || code[position] == '-';
             is_member = true;
-            at = skip_space(code, at + (code[at] == '.' ? 1 : 2));
-            at = word_end(code, at);
+            position = skip_space(code, position + (code[position] == '.' ? 1 : 2));
+            position = word_end(code, position);
         } else {
             return false;
         }
     }
-    return accesses && at == skip_space(code, end) && (!is_member || is_class);
+    return accesses && position == skip_space(code, end) && (!is_member || is_class);
 }
 
 /** Marks the arguments of the call whose function name is in [begin, end) and whose parenthesis is at `open`. */
 static bool mark_call(struct source *source, size_t begin, size_t end, size_t open)
 {
-    const size_t close = partner(source->code, open, 1);
+    const size_t close = matching_bracket(source->code, open, 1);
     struct list arguments;
     const struct declared_function *function = NULL;
 
@@ -262,9 +262,10 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
     for (unsigned i = 0; function && i < arguments.count; i++) {
         const size_t first = arguments.begin[i], last = arguments.end[i];
 
-        if (!(function->by_value >> i & 1) || !is_in_memory(source->code, first, last, function->classes >> i & 1))
+        if (!(function->by_value_parameters >> i & 1) ||
+            !is_in_memory(source->code, first, last, function->class_parameters >> i & 1))
             continue;
-        if (!insert(source, first, "simt_argument(") || !insert(source, last, ")"))
+        if (!add_insertion(source, first, "simt_checked_argument(") || !add_insertion(source, last, ")"))
             return false;
     }
     return true;
@@ -277,45 +278,46 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
 static const struct declared_function *find_operator(const struct source *source, size_t begin, size_t end, bool second,
                                                      unsigned *parameter)
 {
-    for (size_t i = 0; i < source->function_count; i++) {
+    for (size_t i = 0; i < source->num_functions; i++) {
         const struct declared_function *const function = &source->functions[i];
-        const size_t symbol = skip_space(source->code, function->name + 8),
-                     name_end = function->name + function->length;
+        const size_t symbol = skip_space(source->code, function->name_begin + 8),
+                     name_end = function->name_begin + function->name_length;
 
-        *parameter = second ? function->count - 1 : 0;
-        if (function->length > 8 && is_word_at(source->code, function->name, "operator") &&
+        *parameter = second ? function->num_parameters - 1 : 0;
+        if (function->name_length > 8 && is_word_at(source->code, function->name_begin, "operator") &&
             name_end - symbol == end - begin &&
             strncmp(source->code + symbol, source->code + begin, end - begin) == 0 &&
-            function->count == (second ? function->count : 2) && function->by_value >> *parameter & 1)
+            function->num_parameters == (second ? function->num_parameters : 2) &&
+            function->by_value_parameters >> *parameter & 1)
             return function;
     }
     return NULL;
 }
 
-/** Returns the end of the chain of members and subscripts, such as *a.b[i]->c, that begins at `at`. */
-static size_t chain_end(const char *code, size_t at)
+/** Returns the end of the chain of members and subscripts, such as *a.b[i]->c, that begins at `position`. */
+static size_t chain_end(const char *code, size_t position)
 {
-    size_t end = code[at] == '*' ? skip_space(code, at + 1) : at;
+    size_t end = code[position] == '*' ? skip_space(code, position + 1) : position;
 
     for (end = word_end(code, end);;) {
         const size_t next = skip_space(code, end);
 
-        if (code[next] == '[' && partner(code, next, 1) != NOWHERE)
-            end = partner(code, next, 1) + 1;
+        if (code[next] == '[' && matching_bracket(code, next, 1) != NOWHERE)
+            end = matching_bracket(code, next, 1) + 1;
         else if (code[next] == '.' || starts_with(code + next, "->"))
             end = word_end(code, skip_space(code, next + (code[next] == '.' ? 1 : 2)));
         else
-            return code[next] == '(' ? at : end;
+            return code[next] == '(' ? position : end;
     }
 }
 
-/** Returns the end of the operator that begins at `at`. */
-static size_t operator_end(const char *code, size_t at)
+/** Returns the end of the operator that begins at `position`. */
+static size_t operator_end(const char *code, size_t position)
 {
-    const bool is_double = code[at + 1] == code[at] && is_one_of(code[at], "+-&|<>=");
-    size_t end = at + (is_double ? 2 : 1);
+    const bool is_double = code[position + 1] == code[position] && is_one_of(code[position], "+-&|<>=");
+    size_t end = position + (is_double ? 2 : 1);
 
-    if (code[end] == '=' && is_one_of(code[at], OPERATORS))
+    if (code[end] == '=' && is_one_of(code[position], OPERATORS))
         end++;
     return end;
 }
@@ -335,34 +337,36 @@ static bool mark_operands(struct source *source, size_t begin, size_t end)
 
     if (left < left_end && star > 0 && code[star - 1] == '*' && !ends_value(code, star - 1))
         left = star - 1;
-    if (function && is_in_memory(code, left, left_end, function->classes >> number & 1) &&
-        !(insert(source, left, "simt_argument(") && insert(source, left_end, ")")))
+    if (function && is_in_memory(code, left, left_end, function->class_parameters >> number & 1) &&
+        !(add_insertion(source, left, "simt_checked_argument(") && add_insertion(source, left_end, ")")))
         return false;
     function = find_operator(source, begin, end, true, &number);
     const size_t right_end = chain_end(code, right);
 
-    return !function || right_end == right || !is_in_memory(code, right, right_end, function->classes >> number & 1) ||
-           (insert(source, right, "simt_argument(") && insert(source, right_end, ")"));
+    return !function || right_end == right ||
+           !is_in_memory(code, right, right_end, function->class_parameters >> number & 1) ||
+           (add_insertion(source, right, "simt_checked_argument(") && add_insertion(source, right_end, ")"));
 }
 
 bool mark_arguments(struct source *source, size_t begin, size_t end)
 {
     const char *const code = source->code;
 
-    for (size_t at = begin; at < end; at++) {
-        const size_t name_end = word_end(code, at);
+    for (size_t position = begin; position < end; position++) {
+        const size_t name_end = word_end(code, position);
         size_t open = skip_space(code, name_end);
 
-        if (is_one_of(code[at], OPERATORS) && !is_one_of(code[at - 1], OPERATORS) &&
-            !mark_operands(source, at, operator_end(code, at)))
+        if (is_one_of(code[position], OPERATORS) && !is_one_of(code[position - 1], OPERATORS) &&
+            !mark_operands(source, position, operator_end(code, position)))
             return false;
-        if (name_end == at || isdigit((unsigned char)code[at]))
+        if (name_end == position || isdigit((unsigned char)code[position]))
             continue;
-        if (code[open] == '<' && partner(code, open, 1) != NOWHERE)
-            open = skip_space(code, partner(code, open, 1) + 1);
-        if (code[open] == '(' && !is_keyword_before_value(code, name_end) && !mark_call(source, at, name_end, open))
+        if (code[open] == '<' && matching_bracket(code, open, 1) != NOWHERE)
+            open = skip_space(code, matching_bracket(code, open, 1) + 1);
+        if (code[open] == '(' && !is_keyword_before_value(code, name_end) &&
+            !mark_call(source, position, name_end, open))
             return false;
-        at = name_end - 1;
+        position = name_end - 1;
     }
     return true;
 }

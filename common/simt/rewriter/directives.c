@@ -59,33 +59,33 @@ static const struct name {
     {"cuInit(", "the driver's functions: use the runtime's, cudaMalloc() and its kin"},
 };
 
-bool check_name(const struct source *source, size_t at)
+bool check_supported_name(const struct source *source, size_t position)
 {
     char what[200];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (source->conditionals > 0 || !starts_with(source->code + at, names[i].name))
+        if (source->num_open_conditionals > 0 || !starts_with(source->code + position, names[i].name))
             continue;
-        snprintf(what, sizeof what, "%.*s: the simulator does not support %s", (int)(word_end(source->code, at) - at),
-                 source->code + at, names[i].why);
-        return fail(source, at, what);
+        snprintf(what, sizeof what, "%.*s: the simulator does not support %s",
+                 (int)(word_end(source->code, position) - position), source->code + position, names[i].why);
+        return fail_at(source, position, what);
     }
     return true;
 }
 
 /**
- * Returns whether `at` is the beginning of a statement, or of the operand of a cast to void with which a statement
- * begins.
+ * Returns whether `position` is the beginning of a statement, or of the operand of a cast to void with which a
+ * statement begins.
  */
-static bool begins_statement(const char *code, size_t at)
+static bool begins_statement(const char *code, size_t position)
 {
     static const char *const words[] = {"if", "while", "for", "switch", "else", "do", NULL};
-    size_t end = skip_space_back(code, at), open, begin;
+    size_t end = skip_space_back(code, position), open, begin;
 
     if (end == 0 || is_one_of(code[end - 1], ";{}\n"))
         return true;
     if (code[end - 1] == ')') {
-        if ((open = partner(code, end - 1, -1)) == NOWHERE)
+        if ((open = matching_bracket(code, end - 1, -1)) == NOWHERE)
             return false;
         if (is_word_at(code, skip_space(code, open + 1), "void"))
             return true;
@@ -93,20 +93,20 @@ static bool begins_statement(const char *code, size_t at)
     }
     for (begin = end; begin > 0 && is_word(code[begin - 1]); begin--)
         continue;
-    return has_word(code, begin, end, words);
+    return contains_word(code, begin, end, words);
 }
 
-bool check_wait(const struct source *source, size_t at)
+bool check_wait_result_used(const struct source *source, size_t position)
 {
-    return !begins_statement(source->code, at) ||
-           fail(source, at,
-                "the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the "
-                "call until it is true, or call mbarrier_wait()");
+    return !begins_statement(source->code, position) ||
+           fail_at(source, position,
+                   "the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the "
+                   "call until it is true, or call mbarrier_wait()");
 }
 
-bool rewrite_include(struct source *source, size_t at)
+bool rewrite_include(struct source *source, size_t position)
 {
-    const size_t word = skip_space(source->code, at + 1);
+    const size_t word = skip_space(source->code, position + 1);
 
     if (!is_word_at(source->code, word, "include"))
         return true;
@@ -123,11 +123,11 @@ bool rewrite_include(struct source *source, size_t at)
         if (!starts_with(text, header->name) || (header->here && !is_one_of(text[length], ">\"")))
             continue;
         if (header->here) {
-            replace(source, open + 1, open + 1 + length, header->here);
-        } else if (source->conditionals == 0) {
+            write_replacement(source, open + 1, open + 1 + length, header->here);
+        } else if (source->num_open_conditionals == 0) {
             snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\"\n"), text,
                      header->why);
-            return fail(source, at, what);
+            return fail_at(source, position, what);
         }
         return true;
     }
@@ -136,10 +136,10 @@ bool rewrite_include(struct source *source, size_t at)
 
 /* --- conditions on __CUDA_ARCH__ ---------------------------------------------------------------------------------- */
 
-/** Returns the length of the directive's line at `at`, without the '\n' that ends it. */
-static size_t line_length(const char *code, size_t at)
+/** Returns the length of the directive's line at `position`, without the '\n' that ends it. */
+static size_t line_length(const char *code, size_t position)
 {
-    return strcspn(code + at, "\n");
+    return strcspn(code + position, "\n");
 }
 
 /** Returns whether the code in [begin, end) consists of complete statements, none of which declares a name. */
@@ -148,29 +148,30 @@ static bool are_statements(const char *code, size_t begin, size_t end)
     static const char *const declarations[] = {"using", "typedef", "template", "static", "struct", NULL};
     bool begins = true;
 
-    for (size_t at = skip_space(code, begin); at < end; at = skip_space(code, at + 1)) {
-        if (begins && (begins_declaration(code, at) || has_word(code, at, at + 1, declarations)))
+    for (size_t position = skip_space(code, begin); position < end; position = skip_space(code, position + 1)) {
+        if (begins && (begins_declaration(code, position) || contains_word(code, position, position + 1, declarations)))
             return false;
-        if (code[at] == '\n' || code[at] == '#' || is_one_of(code[at], ")]}"))
+        if (code[position] == '\n' || code[position] == '#' || is_one_of(code[position], ")]}"))
             return false;
-        const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : at;
+        const size_t close = is_one_of(code[position], "([{") ? matching_bracket(code, position, 1) : position;
 
         if (close == NOWHERE || close >= end)
             return false;
         begins = is_one_of(code[close], ";}");
-        at = close;
+        position = close;
     }
     return begins;
 }
 
 /**
- * Finds the rest of the conditional whose #if is at `at`. Returns false if it contains an #elif or another conditional,
- * or anything but statements.
+ * Finds the rest of the conditional whose #if is at `position`. Returns false if it contains an #elif or another
+ * conditional, or anything but statements.
  */
-static bool find_choice(const char *code, size_t at, struct choice *choice)
+static bool find_choice(const char *code, size_t position, struct architecture_choice *architecture_choice)
 {
-    *choice = (struct choice){.first = at, .first_end = at + line_length(code, at), .middle = NOWHERE};
-    size_t begin = choice->first_end + 1;
+    *architecture_choice = (struct architecture_choice){
+        .if_begin = position, .if_end = position + line_length(code, position), .else_begin = NOWHERE};
+    size_t begin = architecture_choice->if_end + 1;
 
     for (size_t next = begin; code[next]; next++) {
         const size_t word = code[next] == '#' ? skip_space(code, next + 1) : next;
@@ -178,16 +179,16 @@ static bool find_choice(const char *code, size_t at, struct choice *choice)
 
         if (code[next] != '#')
             continue;
-        if (!(divides && choice->middle == NOWHERE) && !is_word_at(code, word, "endif"))
+        if (!(divides && architecture_choice->else_begin == NOWHERE) && !is_word_at(code, word, "endif"))
             return false;
         if (!are_statements(code, begin, next))
             return false;
-        *(divides ? &choice->middle : &choice->last) = next;
-        *(divides ? &choice->middle_end : &choice->last_end) = next + line_length(code, next);
+        *(divides ? &architecture_choice->else_begin : &architecture_choice->endif_begin) = next;
+        *(divides ? &architecture_choice->else_end : &architecture_choice->endif_end) = next + line_length(code, next);
         if (!divides)
             return true;
-        begin = choice->middle_end + 1;
-        next = choice->middle_end;
+        begin = architecture_choice->else_end + 1;
+        next = architecture_choice->else_end;
     }
     return false;
 }
@@ -195,16 +196,16 @@ static bool find_choice(const char *code, size_t at, struct choice *choice)
 /** Writes the condition in [begin, end) with values in place of __CUDA_ARCH__ and of `defined`. */
 static void write_condition(const char *code, size_t begin, size_t end, const char *value, const char *is_defined)
 {
-    for (size_t at = begin, next; at < end; at = next) {
-        next = is_word(code[at]) ? word_end(code, at) : at + 1;
-        if (is_word_at(code, at, "defined")) {
+    for (size_t position = begin, next; position < end; position = next) {
+        next = is_word(code[position]) ? word_end(code, position) : position + 1;
+        if (is_word_at(code, position, "defined")) {
             next = skip_space(code, next);
-            next = code[next] == '(' ? partner(code, next, 1) + 1 : word_end(code, next);
+            next = code[next] == '(' ? matching_bracket(code, next, 1) + 1 : word_end(code, next);
             fputs(is_defined, stdout);
-        } else if (is_word_at(code, at, "__CUDA_ARCH__")) {
+        } else if (is_word_at(code, position, "__CUDA_ARCH__")) {
             fputs(value, stdout);
         } else {
-            fwrite(code + at, 1, next - at, stdout);
+            fwrite(code + position, 1, next - position, stdout);
         }
     }
 }
@@ -214,86 +215,90 @@ static bool is_of_architecture(const char *code, size_t begin, size_t end)
 {
     bool names = false;
 
-    for (size_t at = begin, next; at < end; at = next) {
-        next = is_word(code[at]) ? word_end(code, at) : at + 1;
-        const bool name = is_word_at(code, at, "__CUDA_ARCH__");
+    for (size_t position = begin, next; position < end; position = next) {
+        next = is_word(code[position]) ? word_end(code, position) : position + 1;
+        const bool name = is_word_at(code, position, "__CUDA_ARCH__");
 
-        if (is_word(code[at]) && !name && !is_word_at(code, at, "defined") && !(code[at] >= '0' && code[at] <= '9'))
+        if (is_word(code[position]) && !name && !is_word_at(code, position, "defined") &&
+            !(code[position] >= '0' && code[position] <= '9'))
             return false;
-        if (code[at] == '(' && partner(code, at, 1) == NOWHERE)
+        if (code[position] == '(' && matching_bracket(code, position, 1) == NOWHERE)
             return false;
         names = names || name;
     }
     return names;
 }
 
-bool rewrite_choice(struct source *source, size_t at)
+bool rewrite_architecture_conditional(struct source *source, size_t position)
 {
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", NULL};
-    struct choice *const choice = &source->choice;
+    struct architecture_choice *const architecture_choice = &source->architecture_choice;
     const char *const code = source->code;
-    const size_t word = skip_space(code, at + 1), condition = word_end(code, word);
+    const size_t word = skip_space(code, position + 1), condition = word_end(code, word);
 
-    if (choice->last > 0 && (at == choice->middle || at == choice->last)) {
-        replace(source, at, at == choice->last ? choice->last_end : choice->middle_end,
-                at == choice->last ? "}" : "} else {");
+    if (architecture_choice->endif_begin > 0 &&
+        (position == architecture_choice->else_begin || position == architecture_choice->endif_begin)) {
+        write_replacement(source, position,
+                          position == architecture_choice->endif_begin ? architecture_choice->endif_end
+                                                                       : architecture_choice->else_end,
+                          position == architecture_choice->endif_begin ? "}" : "} else {");
         return true;
     }
-    struct choice found;
-    const size_t before = skip_space_back(code, at);
+    struct architecture_choice found;
+    const size_t before = skip_space_back(code, position);
 
-    if (!in_device_function(source) || !source->host_too || !starts_with(code + word, "if") ||
-        !is_one_of(code[before - 1], ";{}") || find_before(code, source->device_begin, "constexpr") != NOWHERE ||
-        !is_of_architecture(code, condition, at + line_length(code, at)) || !find_choice(code, at, &found) ||
-        has_word(code, at, found.last, of_nvcc))
+    if (!in_device_function(source) || !source->is_also_host || !starts_with(code + word, "if") ||
+        !is_one_of(code[before - 1], ";{}") || find_word_before(code, source->device_begin, "constexpr") != NOWHERE ||
+        !is_of_architecture(code, condition, position + line_length(code, position)) ||
+        !find_choice(code, position, &found) || contains_word(code, position, found.endif_begin, of_nvcc))
         return false;
-    *choice = found;
-    copy_to(source, at);
+    *architecture_choice = found;
+    copy_until(source, position);
     if (is_word_at(code, word, "if")) {
         fputs("if (simt_on_device() ?", stdout);
-        write_condition(code, condition, choice->first_end, "SIMT_CUDA_ARCH", "1");
+        write_condition(code, condition, architecture_choice->if_end, "SIMT_CUDA_ARCH", "1");
         fputs(" :", stdout);
-        write_condition(code, condition, choice->first_end, "0", "0");
+        write_condition(code, condition, architecture_choice->if_end, "0", "0");
         fputs(") {", stdout);
     } else {
         fputs(is_word_at(code, word, "ifdef") ? "if (simt_on_device()) {" : "if (!simt_on_device()) {", stdout);
     }
-    source->copied = choice->first_end;
+    source->num_copied = architecture_choice->if_end;
     return true;
 }
 
 /**
- * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional around `at`, or the
- * beginning or the end of the code if there is none.
+ * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional around `position`, or
+ * the beginning or the end of the code if there is none.
  */
-static size_t conditional_edge(const char *code, size_t at, int step)
+static size_t conditional_edge(const char *code, size_t position, int step)
 {
     static const char *const begin[] = {"if", "ifdef", "ifndef", NULL};
     static const char *const end[] = {"endif", NULL};
     int depth = 0;
 
-    for (at += step; code[at] && at > 0; at += step) {
-        if (code[at] != '#')
+    for (position += step; code[position] && position > 0; position += step) {
+        if (code[position] != '#')
             continue;
-        const size_t word = skip_space(code, at + 1);
-        const bool begins = has_word(code, word, word + 1, begin);
-        const bool ends = has_word(code, word, word + 1, end);
+        const size_t word = skip_space(code, position + 1);
+        const bool begins = contains_word(code, word, word + 1, begin);
+        const bool ends = contains_word(code, word, word + 1, end);
 
         if ((step > 0 ? ends : begins) && depth-- == 0)
-            return at;
+            return position;
         depth += step > 0 ? begins : ends;
     }
-    return at;
+    return position;
 }
 
-void rewrite_architecture(struct source *source, size_t at, size_t end)
+void rewrite_architecture_macro(struct source *source, size_t position, size_t end)
 {
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
     const char *code = source->code;
 
     if (source->function_braces > 0 && !in_device_function(source))
         return;
-    if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), of_nvcc))
+    if (contains_word(code, conditional_edge(code, position, -1), conditional_edge(code, position, 1), of_nvcc))
         return;
-    replace(source, at, end, "SIMT_CUDA_ARCH");
+    write_replacement(source, position, end, "SIMT_CUDA_ARCH");
 }

@@ -5,9 +5,9 @@
 #include "source.h"
 
 /**
- * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `at`. Returns false
- * after an error message if out of memory.
+ * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `position`. Returns
+ * false after an error message if out of memory.
  */
-bool mark_blocks(struct source *source, size_t at);
+bool mark_blocks(struct source *source, size_t position);
 
 #endif

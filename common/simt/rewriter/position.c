@@ -13,10 +13,10 @@ bool in_device_function(const struct source *source)
     return source->device_braces > 0;
 }
 
-bool opens_namespace(const char *code, size_t at)
+bool opens_namespace(const char *code, size_t position)
 {
-    while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
-        if (is_word_at(code, --at, "namespace") || is_word_at(code, at, "extern"))
+    while (position > 0 && !is_one_of(code[position - 1], ";{})\n"))
+        if (is_word_at(code, --position, "namespace") || is_word_at(code, position, "extern"))
             return true;
     return false;
 }
@@ -25,8 +25,8 @@ bool may_be_macro(const char *code, size_t begin, size_t end)
 {
     if (end - begin == 1)
         return false;
-    for (size_t at = begin; at < end; at++)
-        if (code[at] >= 'a' && code[at] <= 'z')
+    for (size_t position = begin; position < end; position++)
+        if (code[position] >= 'a' && code[position] <= 'z')
             return false;
     return true;
 }
@@ -43,43 +43,45 @@ static bool are_specifiers(const char *code, size_t begin, size_t end)
                                         "auto", "unsigned", "signed", "float", "double", NULL};
     unsigned names = 0;
 
-    for (size_t at = begin, next; at < end; at = next) {
-        next = is_word(code[at]) ? word_end(code, at) : at + 1;
-        if (!is_word(code[at]) && !is_one_of(code[at], " *&:"))
+    for (size_t position = begin, next; position < end; position = next) {
+        next = is_word(code[position]) ? word_end(code, position) : position + 1;
+        if (!is_word(code[position]) && !is_one_of(code[position], " *&:"))
             return false;
-        if (!is_word(code[at]) || has_word(code, at, next, specifiers) || has_word(code, at, next, types))
+        if (!is_word(code[position]) || contains_word(code, position, next, specifiers) ||
+            contains_word(code, position, next, types))
             continue;
-        if (may_be_macro(code, at, next) || starts_with(code + at, "__"))
+        if (may_be_macro(code, position, next) || starts_with(code + position, "__"))
             return false;
         names += code[next] != ':';
     }
-    return names == 0 || (names == 1 && !has_word(code, begin, end, types));
+    return names == 0 || (names == 1 && !contains_word(code, begin, end, types));
 }
 
 /** Returns whether another declaration of the name in [begin, end) has `__device__`. */
 static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 {
     for (const char *found = strchr(code, code[begin]); found; found = strchr(found + 1, code[begin])) {
-        const size_t at = (size_t)(found - code);
+        const size_t position = (size_t)(found - code);
 
         if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
-            (at == 0 || !is_word(code[at - 1])) && find_before(code, at, "__device__") != NOWHERE)
+            (position == 0 || !is_word(code[position - 1])) &&
+            find_word_before(code, position, "__device__") != NOWHERE)
             return true;
     }
     return false;
 }
 
 /**
- * Returns whether the `{` at `at`, outside any function, begins the body of a function that certainly belongs to the
- * host: `static int name(...) {`, or such a template.
+ * Returns whether the `{` at `position`, outside any function, begins the body of a function that certainly belongs to
+ * the host: `static int name(...) {`, or such a template.
  */
-static bool begins_host_function(const char *code, size_t at)
+static bool begins_host_function(const char *code, size_t position)
 {
-    const size_t close = skip_space_back(code, at);
-    const size_t open = close > 0 && code[close - 1] == ')' ? partner(code, close - 1, -1) : NOWHERE;
+    const size_t close = skip_space_back(code, position);
+    const size_t open = close > 0 && code[close - 1] == ')' ? matching_bracket(code, close - 1, -1) : NOWHERE;
     const size_t name_end = open == NOWHERE ? 0 : skip_space_back(code, open);
     const size_t name = word_begin(code, name_end);
-    size_t begin = at;
+    size_t begin = position;
 
     while (begin > 0 && !is_one_of(code[begin - 1], ";}\n"))
         begin--;
@@ -87,55 +89,55 @@ static bool begins_host_function(const char *code, size_t at)
     if (is_word_at(code, begin, "template")) {
         const size_t list = skip_space(code, word_end(code, begin));
 
-        begin = code[list] == '<' ? partner(code, list, 1) : NOWHERE;
-        begin = begin == NOWHERE ? at : begin + 1;
+        begin = code[list] == '<' ? matching_bracket(code, list, 1) : NOWHERE;
+        begin = begin == NOWHERE ? position : begin + 1;
     }
     return begin < name && name < name_end && code[name - 1] != ':' && !may_be_macro(code, name, name_end) &&
            are_specifiers(code, begin, name) && !is_declared_for_device(code, name, name_end);
 }
 
-bool count_brace(struct source *source, size_t at)
+bool count_brace(struct source *source, size_t position)
 {
     const char *code = source->code;
 
-    if (code[at] == '{') {
-        bool begins = source->function_braces == 0 && !opens_namespace(code, at);
+    if (code[position] == '{') {
+        bool begins = source->function_braces == 0 && !opens_namespace(code, position);
 
-        source->braces++;
+        source->open_braces++;
         if (begins) {
-            source->function_braces = source->braces;
-            source->host_only = begins_host_function(code, at);
-            if (source->host_only && !insert(source, at + 1, " SIMT_HOST;"))
+            source->function_braces = source->open_braces;
+            source->is_host_only = begins_host_function(code, position);
+            if (source->is_host_only && !add_insertion(source, position + 1, " SIMT_HOST;"))
                 return false;
         }
-        if (source->device_braces == 0 &&
-            (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
-            source->device_braces = source->braces;
-            source->device_begin = at;
-            source->host_too = find_before(code, at, "__host__") != NOWHERE;
+        if (source->device_braces == 0 && (find_word_before(code, position, "__global__") != NOWHERE ||
+                                           find_word_before(code, position, "__device__") != NOWHERE)) {
+            source->device_braces = source->open_braces;
+            source->device_begin = position;
+            source->is_also_host = find_word_before(code, position, "__host__") != NOWHERE;
             begins = true;
         }
-        return !begins || mark_blocks(source, at);
-    } else if (code[at] == '}' && source->braces > 0) {
-        if (source->function_braces == source->braces)
+        return !begins || mark_blocks(source, position);
+    } else if (code[position] == '}' && source->open_braces > 0) {
+        if (source->function_braces == source->open_braces)
             source->function_braces = 0;
-        if (source->device_braces == source->braces)
+        if (source->device_braces == source->open_braces)
             source->device_braces = 0;
-        source->braces--;
+        source->open_braces--;
     }
     return true;
 }
 
-void count_conditional_directive(struct source *source, size_t at)
+void count_conditional_directive(struct source *source, size_t position)
 {
-    const char *word = source->code + skip_space(source->code, at + 1);
+    const char *word = source->code + skip_space(source->code, position + 1);
 
-    if (starts_with(word, "if") && source->conditionals < MAX_CONDITIONALS)
-        source->braces_before[source->conditionals++] = source->braces;
-    else if (starts_with(word, "el") && source->conditionals > 0) {
-        source->braces = source->braces_before[source->conditionals - 1];
-        if (source->device_braces > source->braces) /* the function began in the other branch */
+    if (starts_with(word, "if") && source->num_open_conditionals < MAX_CONDITIONALS)
+        source->braces_before[source->num_open_conditionals++] = source->open_braces;
+    else if (starts_with(word, "el") && source->num_open_conditionals > 0) {
+        source->open_braces = source->braces_before[source->num_open_conditionals - 1];
+        if (source->device_braces > source->open_braces) /* the function began in the other branch */
             source->device_braces = 0;
-    } else if (starts_with(word, "endif") && source->conditionals > 0)
-        source->conditionals--;
+    } else if (starts_with(word, "endif") && source->num_open_conditionals > 0)
+        source->num_open_conditionals--;
 }

@@ -10,88 +10,91 @@
 
 /** Returns whether the current position is in a device function, which may also be a host function. */
 bool in_device_function(const struct source *source);
-/** Returns whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
-bool opens_namespace(const char *code, size_t at);
+/** Returns whether the `{` at `position` belongs to a namespace or to `extern "C"`. */
+bool opens_namespace(const char *code, size_t position);
 /**
  * Returns whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
  * character.
  */
 bool may_be_macro(const char *code, size_t begin, size_t end);
 /**
- * Counts the brace at `at`, and marks the blocks of the function whose body begins there. A body begins at the
+ * Counts the brace at `position`, and marks the blocks of the function whose body begins there. A body begins at the
  * outermost `{` that is not a namespace's; the body of a device function begins at the `{` after its qualifier.
  */
-bool count_brace(struct source *source, size_t at);
-/** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
-void count_conditional_directive(struct source *source, size_t at);
+bool count_brace(struct source *source, size_t position);
 /**
- * Checks that the word in [at, end), if it is in a function that certainly belongs to the host, is not a call of a
- * device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
+ * Counts the conditional directive at `position`. An `#else` restores the number of braces that were open at its `#if`.
  */
-bool check_host_word(const struct source *source, size_t at, size_t end);
-/** Checks that the kernel whose `__global__` is at `at` is not a member of a class. */
-bool check_not_member(const struct source *source, size_t at);
-/** Checks that the parameter with the `__grid_constant__` at `at` is const. */
-bool check_grid_constant(const struct source *source, size_t at);
-/** Rewrites the launch whose `<<<` is at `at`; the text before it has been copied or is about to be copied. */
-bool rewrite_launch(struct source *source, size_t at);
+void count_conditional_directive(struct source *source, size_t position);
+/**
+ * Checks that the word in [position, end), if it is in a function that certainly belongs to the host, is not a call of
+ * a device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
+ */
+bool check_host_word(const struct source *source, size_t position, size_t end);
+/** Checks that the kernel whose `__global__` is at `position` is not a member of a class. */
+bool check_not_member(const struct source *source, size_t position);
+/** Checks that the parameter with the `__grid_constant__` at `position` is const. */
+bool check_grid_constant(const struct source *source, size_t position);
+/** Rewrites the launch whose `<<<` is at `position`; the text before it has been copied or is about to be copied. */
+bool rewrite_launch(struct source *source, size_t position);
 /**
  * Removes the cast to a void pointer in cudaLaunchKernel((void *)kernel, ...), because the simulator deduces the types
- * of the parameters from the kernel. `second` is true if the kernel is the second argument rather than the first.
+ * of the parameters from the kernel. `kernel_is_second` is true if the kernel is the second argument rather than the
+ * first.
  */
-void rewrite_launch_call(struct source *source, size_t end, bool second);
+void remove_kernel_cast(struct source *source, size_t name_end, bool kernel_is_second);
 /** Copies the arguments of `__launch_bounds__` to the beginning of the function's body, if a body follows. */
-bool rewrite_launch_bounds(struct source *source, size_t end);
+bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end);
 /**
- * Rewrites the declaration whose `__shared__` is at `at` if it declares an array without a size; otherwise inserts a
- * gap after the variable.
+ * Rewrites the declaration whose `__shared__` is at `position` if it declares an array without a size; otherwise
+ * inserts a gap after the variable.
  */
-bool rewrite_shared(struct source *source, size_t at);
+bool rewrite_shared_variable(struct source *source, size_t position);
 /**
  * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
  * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store there.
  */
-bool rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const char *attribute,
                              const char *pointer_attribute, const char *gap);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
-bool rewrite_static(struct source *source, size_t at, size_t end);
-/** Checks that the word `tensor_map` at `at` does not declare a local variable, which no bulk copy can read. */
-bool check_local_map(const struct source *source, size_t at, size_t end);
+bool rewrite_static_variable(struct source *source, size_t position, size_t end);
+/** Checks that the word `tensor_map` at `position` does not declare a local variable, which no bulk copy can read. */
+bool check_map_not_local(const struct source *source, size_t position, size_t end);
 /**
- * Checks that the kernel whose `__global__` is before `at` has no tensor map as a parameter without __grid_constant__,
- * because each thread may have a copy of such a parameter.
+ * Checks that the kernel whose `__global__` is before `position` has no tensor map as a parameter without
+ * __grid_constant__, because each thread may have a copy of such a parameter.
  */
-bool check_map_parameters(const struct source *source, size_t at);
-/** Returns whether the parenthesis at `at` belongs to an attribute and not to a function. */
-bool is_attribute(const char *code, size_t at);
+bool check_map_parameters(const struct source *source, size_t position);
+/** Returns whether the parenthesis at `position` belongs to an attribute and not to a function. */
+bool is_attribute(const char *code, size_t position);
 /**
  * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
  */
-bool rewrite_include(struct source *source, size_t at);
+bool rewrite_include(struct source *source, size_t position);
 /** Rejects a word that is a CUDA name unsupported by the simulator, and prints what to use instead. */
-bool check_name(const struct source *source, size_t at);
-/** Checks that the result of the mbarrier_try_wait() at `at` is used; prints an error if it is ignored. */
-bool check_wait(const struct source *source, size_t at);
+bool check_supported_name(const struct source *source, size_t position);
+/** Checks that the result of the mbarrier_try_wait() at `position` is used; prints an error if it is ignored. */
+bool check_wait_result_used(const struct source *source, size_t position);
 /**
- * Rewrites the directive whose `#` is at `at` if it begins, divides or ends statements of a host and device function
- * that depend on __CUDA_ARCH__: they become statements of an if, because the simulator has one function for both.
- * Returns whether it did. Leaves conditionals that contain more than statements, or other conditionals.
+ * Rewrites the directive whose `#` is at `position` if it begins, divides or ends statements of a host and device
+ * function that depend on __CUDA_ARCH__: they become statements of an if, because the simulator has one function for
+ * both. Returns whether it did. Leaves conditionals that contain more than statements, or other conditionals.
  */
-bool rewrite_choice(struct source *source, size_t at);
+bool rewrite_architecture_conditional(struct source *source, size_t position);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
  * and so do those that select inline assembly or a header.
  */
-void rewrite_architecture(struct source *source, size_t at, size_t end);
-/** Marks the count of the shift at `at`, so that a count of at least the type's width gives a GPU's result. */
-void rewrite_shift(struct source *source, size_t at);
-/** Rewrites the cast whose `(` is at `at`, if it is a cast to a wide integer. */
-void rewrite_integer_cast(struct source *source, size_t at);
-void rewrite_integer_static_cast(struct source *source, size_t at, size_t end);
+void rewrite_architecture_macro(struct source *source, size_t position, size_t end);
+/** Marks the count of the shift at `position`, so that a count of at least the type's width gives a GPU's result. */
+void rewrite_shift(struct source *source, size_t position);
+/** Rewrites the cast whose `(` is at `position`, if it is a cast to a wide integer. */
+void rewrite_integer_cast(struct source *source, size_t position);
+void rewrite_integer_static_cast(struct source *source, size_t position, size_t end);
 /**
- * Marks the index after the `[` at `at` for a bounds check, if it selects an element of a local array or of an array in
- * a structure.
+ * Marks the index after the `[` at `position` for a bounds check, if it selects an element of a local array or of an
+ * array in a structure.
  */
-void rewrite_subscript(struct source *source, size_t at);
+void rewrite_subscript(struct source *source, size_t position);
 
 #endif

@@ -27,16 +27,16 @@
  * (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
- *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
+ *     (int)x   static_cast<int>(x)       ->   simt_cast_to<int>()->* x    simt_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
- *     a[i]   &a.b[i]                     ->   a[simt_within<__typeof__(a)>() |= i]
- *                                             &a.b[simt_within_or_end<__typeof__(a.b)>() |= i]
+ *     a[i]   &a.b[i]                     ->   a[simt_index_within<__typeof__(a)>() |= i]
+ *                                             &a.b[simt_index_within_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
  *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_on_device()) { x; }            in a host and device function
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
- *     f(a[i])                            ->   f(simt_argument(a[i]))                  if f takes a structure by value
+ *     f(a[i])                            ->   f(simt_checked_argument(a[i]))        if f takes a structure by value
  *
  * In functions that certainly belong to the host:
  *
@@ -51,119 +51,124 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Checks that the word at `at`, which only host functions may use, is in one; if not, prints `why`. */
-static bool check_host_only(const struct source *source, size_t at, const char *why)
+/** Checks that the word at `position`, which only host functions may use, is in one; if not, prints `why`. */
+static bool check_host_only(const struct source *source, size_t position, const char *why)
 {
-    return !in_device_function(source) || source->host_too || fail(source, at, why);
+    return !in_device_function(source) || source->is_also_host || fail_at(source, position, why);
 }
 
-/** Checks that the word at `at` is not the `thread_local` of a kernel's variable. */
-static bool check_thread_local(const struct source *source, size_t at)
+/** Checks that the word at `position` is not the `thread_local` of a kernel's variable. */
+static bool check_thread_local(const struct source *source, size_t position)
 {
-    return !is_word_at(source->code, at, "thread_local") ||
-           check_host_only(source, at, "a kernel has no thread_local variables: declare a local variable");
+    return !is_word_at(source->code, position, "thread_local") ||
+           check_host_only(source, position, "a kernel has no thread_local variables: declare a local variable");
 }
 
-/** Checks that the type of the kernel whose `__global__` is in [at, end) may be void. */
-static bool check_kernel_type(const struct source *source, size_t at, size_t end)
+/** Checks that the type of the kernel whose `__global__` is in [position, end) may be void. */
+static bool check_kernel_type(const struct source *source, size_t position, size_t end)
 {
     static const char *const types[] = {"int", "float", "double", "bool", "unsigned", "long", "char", NULL};
     const char *const code = source->code;
 
-    while (at > 0 && (is_word(code[at - 1]) || code[at - 1] == ' '))
-        at--;
+    while (position > 0 && (is_word(code[position - 1]) || code[position - 1] == ' '))
+        position--;
     while (is_word(code[end]) || code[end] == ' ')
         end++;
-    for (; at < end; at = skip_space(code, word_end(code, at)))
-        if (has_word(code, at, word_end(code, at), types))
-            return fail(source, at, "a kernel returns void: it may store a result in memory that the host reads");
+    for (; position < end; position = skip_space(code, word_end(code, position)))
+        if (contains_word(code, position, word_end(code, position), types))
+            return fail_at(source, position,
+                           "a kernel returns void: it may store a result in memory that the host reads");
     return true;
 }
 
-/** Rewrites the code that begins with the word in [at, end). */
-static bool rewrite_word(struct source *source, size_t at, size_t end)
+/** Rewrites the code that begins with the word in [position, end). */
+static bool rewrite_word(struct source *source, size_t position, size_t end)
 {
-    if (is_word_at(source->code, at, "__shared__"))
-        return rewrite_shared(source, at);
-    if (is_word_at(source->code, at, "static"))
-        return check_thread_local(source, skip_space(source->code, end)) && rewrite_static(source, at, end);
-    if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
+    if (is_word_at(source->code, position, "__shared__"))
+        return rewrite_shared_variable(source, position);
+    if (is_word_at(source->code, position, "static"))
+        return check_thread_local(source, skip_space(source->code, end)) &&
+               rewrite_static_variable(source, position, end);
+    if (is_word_at(source->code, position, "throw") || is_word_at(source->code, position, "try"))
         return check_host_only(
-            source, at, "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
-    if (is_word_at(source->code, at, "dynamic_cast") || is_word_at(source->code, at, "typeid"))
+            source, position,
+            "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
+    if (is_word_at(source->code, position, "dynamic_cast") || is_word_at(source->code, position, "typeid"))
         return check_host_only(
-            source, at, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
-    if (is_word_at(source->code, at, "__launch_bounds__"))
-        return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
-    if (is_word_at(source->code, at, "__global__"))
-        return check_not_member(source, at) && check_kernel_type(source, at, end) && check_map_parameters(source, end);
-    if (is_word_at(source->code, at, "__grid_constant__"))
-        return check_grid_constant(source, at);
-    if (is_word_at(source->code, at, "thread_local"))
-        return check_thread_local(source, at);
-    if (is_word_at(source->code, at, "mbarrier_try_wait"))
-        return check_wait(source, at);
-    if (is_word_at(source->code, at, "tensor_map"))
-        return check_local_map(source, at, end);
-    if (is_word_at(source->code, at, "__device__"))
-        return rewrite_device_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER",
+            source, position, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
+    if (is_word_at(source->code, position, "__launch_bounds__"))
+        return check_map_parameters(source, end) && copy_launch_bounds_to_body(source, end);
+    if (is_word_at(source->code, position, "__global__"))
+        return check_not_member(source, position) && check_kernel_type(source, position, end) &&
+               check_map_parameters(source, end);
+    if (is_word_at(source->code, position, "__grid_constant__"))
+        return check_grid_constant(source, position);
+    if (is_word_at(source->code, position, "thread_local"))
+        return check_thread_local(source, position);
+    if (is_word_at(source->code, position, "mbarrier_try_wait"))
+        return check_wait_result_used(source, position);
+    if (is_word_at(source->code, position, "tensor_map"))
+        return check_map_not_local(source, position, end);
+    if (is_word_at(source->code, position, "__device__"))
+        return rewrite_device_variable(source, position, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER",
                                        " SIMT_DEVICE_GAP");
-    if (is_word_at(source->code, at, "__constant__"))
-        return rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
-    if (is_word_at(source->code, at, "__CUDA_ARCH__"))
-        rewrite_architecture(source, at, end);
-    else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
-             is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
-        rewrite_launch_call(source, end, false);
-    else if (is_word_at(source->code, at, "cudaLaunchKernelExC"))
-        rewrite_launch_call(source, end, true);
-    else if (is_word_at(source->code, at, "__noinline__") && !is_one_of(source->code[at - 1], "(,"))
-        replace(source, at, end, "SIMT_NOINLINE");
-    else if (quotes_arguments(source, at))
-        copy_to(source, partner(source->code, skip_space(source->code, end), 1) + 1);
-    else if (is_word_at(source->code, at, "static_cast"))
-        rewrite_integer_static_cast(source, at, end);
-    else if (starts_with(source->code + at, "cu"))
-        return check_name(source, at);
-    return check_host_word(source, at, end);
+    if (is_word_at(source->code, position, "__constant__"))
+        return rewrite_device_variable(source, position, end, "__constant__", "SIMT_CONSTANT_POINTER",
+                                       " SIMT_CONSTANT_GAP");
+    if (is_word_at(source->code, position, "__CUDA_ARCH__"))
+        rewrite_architecture_macro(source, position, end);
+    else if (is_word_at(source->code, position, "cudaLaunchKernel") ||
+             is_word_at(source->code, position, "cudaLaunchCooperativeKernel"))
+        remove_kernel_cast(source, end, false);
+    else if (is_word_at(source->code, position, "cudaLaunchKernelExC"))
+        remove_kernel_cast(source, end, true);
+    else if (is_word_at(source->code, position, "__noinline__") && !is_one_of(source->code[position - 1], "(,"))
+        write_replacement(source, position, end, "SIMT_NOINLINE");
+    else if (quotes_arguments(source, position))
+        copy_until(source, matching_bracket(source->code, skip_space(source->code, end), 1) + 1);
+    else if (is_word_at(source->code, position, "static_cast"))
+        rewrite_integer_static_cast(source, position, end);
+    else if (starts_with(source->code + position, "cu"))
+        return check_supported_name(source, position);
+    return check_host_word(source, position, end);
 }
 
-/** Rewrites the code that begins with the character at `at`, which is not part of a word. */
-static bool rewrite_sign(struct source *source, size_t at)
+/** Rewrites the code that begins with the character at `position`, which is not part of a word. */
+static bool rewrite_sign(struct source *source, size_t position)
 {
-    const char *const sign = source->code + at;
+    const char *const sign = source->code + position;
 
-    if (*sign == '#' && rewrite_choice(source, at))
+    if (*sign == '#' && rewrite_architecture_conditional(source, position))
         return true;
     if (*sign == '#') {
-        count_conditional_directive(source, at);
-        return rewrite_include(source, at);
+        count_conditional_directive(source, position);
+        return rewrite_include(source, position);
     }
     if (starts_with(sign, "<<<"))
-        return rewrite_launch(source, at);
+        return rewrite_launch(source, position);
     if (is_one_of(*sign, "{}"))
-        return count_brace(source, at);
+        return count_brace(source, position);
     if (starts_with(sign, "<<") || starts_with(sign, ">>"))
-        rewrite_shift(source, at);
+        rewrite_shift(source, position);
     else if (*sign == '(')
-        rewrite_integer_cast(source, at);
+        rewrite_integer_cast(source, position);
     else if (*sign == '[')
-        rewrite_subscript(source, at);
+        rewrite_subscript(source, position);
     return true;
 }
 
 static bool rewrite(struct source *source)
 {
-    for (size_t at = 0, end; at < source->size; at = end) {
-        const bool word = is_word(source->code[at]);
+    for (size_t position = 0, end; position < source->size; position = end) {
+        const bool word = is_word(source->code[position]);
 
-        end = word ? word_end(source->code, at) : at + 1;
-        if (!(word ? rewrite_word(source, at, end) : rewrite_sign(source, at)))
+        end = word ? word_end(source->code, position) : position + 1;
+        if (!(word ? rewrite_word(source, position, end) : rewrite_sign(source, position)))
             return false;
-        if (end < source->copied)
-            end = source->copied;
+        if (end < source->num_copied)
+            end = source->num_copied;
     }
-    copy_to(source, source->size);
+    copy_until(source, source->size);
     return true;
 }
 
@@ -179,9 +184,9 @@ int main(int argc, char **argv)
     bool good = file && read_source(&source, file);
     if (!good)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
-    good = good && find_code(&source) && check_braces(&source);
+    good = good && fill_code(&source) && check_braces(&source);
     if (good)
-        find_quoting(&source);
+        find_quoting_macros(&source);
     good = good && find_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fail(const struct source *source, size_t at, const char *what)
+bool fail_at(const struct source *source, size_t position, const char *message)
 {
     size_t line = 0; /* 0: the #line directive, the first line of the text, is not in the file */
 
-    for (size_t i = 0; i < at; i++)
+    for (size_t i = 0; i < position; i++)
         line += source->text[i] == '\n';
-    fprintf(stderr, "%s:%zu: %s\n", source->path, line, what);
+    fprintf(stderr, "%s:%zu: %s\n", source->path, line, message);
     return false;
 }
 
@@ -31,49 +31,49 @@ bool starts_with(const char *text, const char *prefix)
 
 /* --- code, comments and literals ---------------------------------------------------------------------------------- */
 
-/** Returns the end of the comment that starts at `at`, or NOWHERE if the comment is not closed. */
-static size_t comment_end(const char *text, size_t at)
+/** Returns the end of the comment that starts at `position`, or NOWHERE if the comment is not closed. */
+static size_t comment_end(const char *text, size_t position)
 {
-    if (text[at + 1] == '*') {
-        const char *end = strstr(text + at + 2, "*/");
+    if (text[position + 1] == '*') {
+        const char *end = strstr(text + position + 2, "*/");
         return end ? (size_t)(end - text) + 2 : NOWHERE;
     }
-    while (text[at] && (text[at] != '\n' || text[at - 1] == '\\'))
-        at++;
-    return at;
+    while (text[position] && (text[position] != '\n' || text[position - 1] == '\\'))
+        position++;
+    return position;
 }
 
-/** Returns the end of the raw string whose opening quote is at `at`, or NOWHERE if the string is not closed. */
-static size_t raw_string_end(const char *text, size_t at)
+/** Returns the end of the raw string whose opening quote is at `position`, or NOWHERE if the string is not closed. */
+static size_t raw_string_end(const char *text, size_t position)
 {
-    const int delimiter = (int)strcspn(text + at + 1, "( \n");
+    const int delimiter = (int)strcspn(text + position + 1, "( \n");
     char close[20]; /* a delimiter has at most 16 characters */
 
-    snprintf(close, sizeof(close), ")%.*s\"", delimiter, text + at + 1);
-    const char *end = delimiter > 16 ? NULL : strstr(text + at + 1 + delimiter, close);
+    snprintf(close, sizeof(close), ")%.*s\"", delimiter, text + position + 1);
+    const char *end = delimiter > 16 ? NULL : strstr(text + position + 1 + delimiter, close);
     return end ? (size_t)(end - text) + strlen(close) : NOWHERE;
 }
 
 /**
- * Returns the end of the string or character literal at `at`. A literal without a closing quote ends with its line, and
- * the compiler will report it.
+ * Returns the end of the string or character literal at `position`. A literal without a closing quote ends with its
+ * line, and the compiler will report it.
  */
-static size_t literal_end(const char *text, size_t at)
+static size_t literal_end(const char *text, size_t position)
 {
-    const char quote = text[at++];
+    const char quote = text[position++];
 
-    while (text[at] && text[at] != quote && text[at] != '\n')
-        at += text[at] == '\\' && text[at + 1] ? 2 : 1;
-    return text[at] == quote ? at + 1 : at;
+    while (text[position] && text[position] != quote && text[position] != '\n')
+        position += text[position] == '\\' && text[position + 1] ? 2 : 1;
+    return text[position] == quote ? position + 1 : position;
 }
 
-size_t word_end(const char *text, size_t at)
+size_t word_end(const char *text, size_t position)
 {
-    const bool number = isdigit((unsigned char)text[at]);
+    const bool number = isdigit((unsigned char)text[position]);
 
-    while (is_word(text[at]) || (number && text[at] == '\'' && is_word(text[at + 1])))
-        at++;
-    return at;
+    while (is_word(text[position]) || (number && text[position] == '\'' && is_word(text[position + 1])))
+        position++;
+    return position;
 }
 
 size_t word_begin(const char *text, size_t end)
@@ -95,46 +95,46 @@ static bool starts_raw_string(const char *word, size_t length)
 }
 
 /**
- * Returns the end of the comment, literal, space or code at `at`, or NOWHERE if a comment or a raw string is not
+ * Returns the end of the comment, literal, space or code at `position`, or NOWHERE if a comment or a raw string is not
  * closed. *fill is the character that replaces this stretch in source->code, or '\0' for code.
  */
-static size_t stretch_end(const char *text, size_t at, char *fill)
+static size_t stretch_end(const char *text, size_t position, char *fill)
 {
     *fill = ' ';
-    if (isspace((unsigned char)text[at]))
-        return at + 1;
-    if (starts_with(text + at, "\\\n"))
-        return at + 2;
-    if (starts_with(text + at, "//") || starts_with(text + at, "/*"))
-        return comment_end(text, at);
+    if (isspace((unsigned char)text[position]))
+        return position + 1;
+    if (starts_with(text + position, "\\\n"))
+        return position + 2;
+    if (starts_with(text + position, "//") || starts_with(text + position, "/*"))
+        return comment_end(text, position);
     *fill = '"';
-    if (text[at] == '"' || text[at] == '\'')
-        return literal_end(text, at);
+    if (text[position] == '"' || text[position] == '\'')
+        return literal_end(text, position);
     *fill = '\0';
-    if (!is_word(text[at]))
-        return at + 1;
-    const size_t end = word_end(text, at);
-    if (!starts_raw_string(text + at, end - at))
+    if (!is_word(text[position]))
+        return position + 1;
+    const size_t end = word_end(text, position);
+    if (!starts_raw_string(text + position, end - position))
         return end;
     *fill = '"';
     return raw_string_end(text, end);
 }
 
-bool find_code(struct source *source)
+bool fill_code(struct source *source)
 {
     bool line_is_blank = true, directive = false;
 
-    for (size_t at = 0, end; at < source->size; at = end) {
-        const bool newline = source->text[at] == '\n';
+    for (size_t position = 0, end; position < source->size; position = end) {
+        const bool newline = source->text[position] == '\n';
         char fill;
 
-        end = stretch_end(source->text, at, &fill);
+        end = stretch_end(source->text, position, &fill);
         if (end == NOWHERE)
-            return fail(source, at, "a comment or a raw string has no end");
-        memcpy(source->code + at, source->text + at, end - at);
+            return fail_at(source, position, "a comment or a raw string has no end");
+        memcpy(source->code + position, source->text + position, end - position);
         if (fill)
-            memset(source->code + at, newline && directive ? '\n' : fill, end - at);
-        directive = !newline && (directive || (line_is_blank && source->text[at] == '#'));
+            memset(source->code + position, newline && directive ? '\n' : fill, end - position);
+        directive = !newline && (directive || (line_is_blank && source->text[position] == '#'));
         line_is_blank = newline || (line_is_blank && fill == ' ');
     }
     source->code[source->size] = '\0';
@@ -143,40 +143,41 @@ bool find_code(struct source *source)
 
 /* --- macros that quote their arguments -------------------------------------------------------------------------- */
 
-void find_quoting(struct source *source)
+void find_quoting_macros(struct source *source)
 {
     const char *const code = source->code;
 
-    for (size_t at = 0; code[at]; at++) {
-        const size_t word = code[at] == '#' ? skip_space(code, at + 1) : at;
+    for (size_t position = 0; code[position]; position++) {
+        const size_t word = code[position] == '#' ? skip_space(code, position + 1) : position;
         const size_t name = is_word_at(code, word, "define") ? skip_space(code, word_end(code, word)) : NOWHERE;
 
-        if (code[at] != '#' || name == NOWHERE || code[word_end(code, name)] != '(')
+        if (code[position] != '#' || name == NOWHERE || code[word_end(code, name)] != '(')
             continue;
-        for (at = word_end(code, name); code[at] && code[at] != '\n'; at++) {
-            const bool quotes = code[at] == '#' && code[at - 1] != '#' && is_word(code[skip_space(code, at + 1)]);
+        for (position = word_end(code, name); code[position] && code[position] != '\n'; position++) {
+            const bool quotes = code[position] == '#' && code[position - 1] != '#' &&
+                                is_word(code[skip_space(code, position + 1)]);
 
-            if (quotes && source->quoting_count < MAX_QUOTING) {
-                source->quoting[source->quoting_count++] = name;
+            if (quotes && source->num_quoting_macros < MAX_QUOTING) {
+                source->quoting_macros[source->num_quoting_macros++] = name;
                 break;
             }
         }
-        at += strcspn(code + at, "\n") - 1;
+        position += strcspn(code + position, "\n") - 1;
     }
 }
 
-bool quotes_arguments(const struct source *source, size_t at)
+bool quotes_arguments(const struct source *source, size_t position)
 {
     const char *const code = source->code;
-    const size_t end = word_end(code, at), open = skip_space(code, end);
-    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
-    bool quotes = is_word_at(code, at, "assert");
+    const size_t end = word_end(code, position), open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
+    bool quotes = is_word_at(code, position, "assert");
 
-    for (size_t i = 0; i < source->quoting_count && close != NOWHERE; i++) {
-        const size_t name = source->quoting[i];
+    for (size_t i = 0; i < source->num_quoting_macros && close != NOWHERE; i++) {
+        const size_t name = source->quoting_macros[i];
 
-        quotes = quotes || (name != at && word_end(code, name) - name == end - at &&
-                            strncmp(code + name, code + at, end - at) == 0);
+        quotes = quotes || (name != position && word_end(code, name) - name == end - position &&
+                            strncmp(code + name, code + position, end - position) == 0);
     }
     for (size_t i = open; quotes && close != NOWHERE && i < close; i++)
         quotes = !starts_with(code + i, "<<<");
@@ -196,10 +197,10 @@ static struct braces fewer(struct braces a, struct braces b)
     return a.count < b.count ? a : b;
 }
 
-static void step_over_brace(char c, size_t at, struct braces *open)
+static void step_over_brace(char c, size_t position, struct braces *open)
 {
     if (c == '{' && open->count++ == 0)
-        open->outermost = at;
+        open->outermost = position;
     else if (c == '}' && open->count > 0)
         open->count--;
 }
@@ -213,13 +214,13 @@ static struct braces open_at_end(const char *code, bool *in_macro)
     struct braces open = {0}, before[MAX_CONDITIONALS], least[MAX_CONDITIONALS];
     int conditionals = 0;
 
-    for (size_t at = 0; code[at]; at++) {
-        const size_t word = code[at] == '#' ? skip_space(code, at + 1) : at;
+    for (size_t position = 0; code[position]; position++) {
+        const size_t word = code[position] == '#' ? skip_space(code, position + 1) : position;
         const int last = conditionals - 1;
         int inside = 0;
 
-        if (code[at] != '#') {
-            step_over_brace(code[at], at, &open);
+        if (code[position] != '#') {
+            step_over_brace(code[position], position, &open);
             continue;
         }
         if (starts_with(code + word, "if") && conditionals < MAX_CONDITIONALS) {
@@ -232,24 +233,24 @@ static struct braces open_at_end(const char *code, bool *in_macro)
             open = fewer(least[last], open);
             conditionals--;
         }
-        for (; code[at + 1] && code[at + 1] != '\n'; at++)
-            inside += (code[at + 1] == '{') - (code[at + 1] == '}');
+        for (; code[position + 1] && code[position + 1] != '\n'; position++)
+            inside += (code[position + 1] == '{') - (code[position + 1] == '}');
         *in_macro |= inside != 0;
     }
     return open;
 }
 
-/** Returns the first comment after `at` that contains the start of another comment, or NOWHERE. */
-static size_t find_swallowed_comment(const char *text, size_t at)
+/** Returns the first comment after `position` that contains the start of another comment, or NOWHERE. */
+static size_t find_swallowed_comment(const char *text, size_t position)
 {
-    for (size_t end; text[at]; at = end) {
+    for (size_t end; text[position]; position = end) {
         const char *inner;
         char fill;
 
-        end = stretch_end(text, at, &fill);
-        inner = starts_with(text + at, "/*") ? strstr(text + at + 2, "/*") : NULL;
+        end = stretch_end(text, position, &fill);
+        inner = starts_with(text + position, "/*") ? strstr(text + position + 2, "/*") : NULL;
         if (inner && inner < text + end)
-            return at;
+            return position;
     }
     return NOWHERE;
 }
@@ -263,22 +264,22 @@ bool check_braces(const struct source *source)
     if (open.count == 0 || in_macro)
         return true;
     comment = find_swallowed_comment(source->text, open.outermost);
-    return comment == NOWHERE ? fail(source, open.outermost, "this { is never closed")
-                              : fail(source, comment, "this comment contains another /*: is its own */ missing?");
+    return comment == NOWHERE ? fail_at(source, open.outermost, "this { is never closed")
+                              : fail_at(source, comment, "this comment contains another /*: is its own */ missing?");
 }
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
-size_t skip_space(const char *code, size_t at)
+size_t skip_space(const char *code, size_t position)
 {
-    return at + strspn(code + at, " ");
+    return position + strspn(code + position, " ");
 }
 
-size_t skip_space_back(const char *code, size_t at)
+size_t skip_space_back(const char *code, size_t position)
 {
-    while (at > 0 && code[at - 1] == ' ')
-        at--;
-    return at;
+    while (position > 0 && code[position - 1] == ' ')
+        position--;
+    return position;
 }
 
 bool is_one_of(char c, const char *characters)
@@ -286,23 +287,23 @@ bool is_one_of(char c, const char *characters)
     return c && strchr(characters, c);
 }
 
-size_t partner(const char *code, size_t at, int step)
+size_t matching_bracket(const char *code, size_t position, int step)
 {
     const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
-    char close[MAX_DEPTH] = {closers[strchr(openers, code[at]) - openers]};
+    char close[MAX_DEPTH] = {closers[strchr(openers, code[position]) - openers]};
     int depth = 0;
 
-    for (at += step; code[at] && code[at] != '\n'; at += step) {
+    for (position += step; code[position] && code[position] != '\n'; position += step) {
         const bool angle = is_one_of(close[depth], "<>");
-        const char c = code[at];
+        const char c = code[position];
 
-        if (is_one_of(c, "<>") && (!angle || (c == '>' && code[at - 1] == '-')))
+        if (is_one_of(c, "<>") && (!angle || (c == '>' && code[position - 1] == '-')))
             continue;
-        if (c == '<' && code[at + step] == '<') {
-            at += step;
+        if (c == '<' && code[position + step] == '<') {
+            position += step;
         } else if (c == close[depth]) {
             if (depth-- == 0)
-                return at;
+                return position;
         } else if (is_one_of(c, closers) || (angle && c == ';')) {
             return NOWHERE;
         } else if (is_one_of(c, openers)) {
@@ -314,24 +315,25 @@ size_t partner(const char *code, size_t at, int step)
     return NOWHERE;
 }
 
-bool is_word_at(const char *code, size_t at, const char *word)
+bool is_word_at(const char *code, size_t position, const char *word)
 {
-    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
+    return starts_with(code + position, word) && !is_word(code[position + strlen(word)]) &&
+           (position == 0 || !is_word(code[position - 1]));
 }
 
-size_t find_before(const char *code, size_t at, const char *word)
+size_t find_word_before(const char *code, size_t position, const char *word)
 {
-    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
-        if (is_word_at(code, --at, word))
-            return at;
+    while (position > 0 && !is_one_of(code[position - 1], ";{}\n"))
+        if (is_word_at(code, --position, word))
+            return position;
     return NOWHERE;
 }
 
-bool has_word(const char *code, size_t begin, size_t end, const char *const *words)
+bool contains_word(const char *code, size_t begin, size_t end, const char *const *words)
 {
-    for (size_t at = begin; at < end; at++)
+    for (size_t position = begin; position < end; position++)
         for (size_t i = 0; words[i]; i++)
-            if (is_word_at(code, at, words[i]))
+            if (is_word_at(code, position, words[i]))
                 return true;
     return false;
 }
@@ -346,38 +348,39 @@ bool is_keyword_before_value(const char *code, size_t end)
     return false;
 }
 
-bool begins_declaration(const char *code, size_t at)
+bool begins_declaration(const char *code, size_t position)
 {
-    size_t end = at = skip_space(code, at);
+    size_t end = position = skip_space(code, position);
 
     while (is_word(code[end]) || code[end] == ':')
         end++;
-    if (end == at || is_keyword_before_value(code, end))
+    if (end == position || is_keyword_before_value(code, end))
         return false;
-    at = skip_space(code, end);
-    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
-        at = partner(code, at, 1) + 1;
-    return is_word(code[at + strspn(code + at, " *&")]);
+    position = skip_space(code, end);
+    if (code[position] == '<' && matching_bracket(code, position, 1) != NOWHERE)
+        position = matching_bracket(code, position, 1) + 1;
+    return is_word(code[position + strspn(code + position, " *&")]);
 }
 
-bool may_be_fold(const char *code, size_t at)
+bool may_be_fold(const char *code, size_t position)
 {
     enum { LENGTH = 1000 }; /* of a fold expression, so that long expressions are rewritten in linear time */
-    const size_t middle = at, begin = at < LENGTH ? 0 : at - LENGTH;
+    const size_t middle = position, begin = position < LENGTH ? 0 : position - LENGTH;
 
     if (!memmem(code + begin, strnlen(code + begin, 2 * LENGTH), "...", 3))
         return false;
-    while (at > 0 && middle - at < LENGTH && !is_one_of(code[at - 1], "([{;}\n")) {
-        const size_t open = is_one_of(code[at - 1], ")]") ? partner(code, at - 1, -1) : at - 1;
+    while (position > 0 && middle - position < LENGTH && !is_one_of(code[position - 1], "([{;}\n")) {
+        const size_t open = is_one_of(code[position - 1], ")]") ? matching_bracket(code, position - 1, -1)
+                                                                : position - 1;
 
-        at = open == NOWHERE ? at - 1 : open;
+        position = open == NOWHERE ? position - 1 : open;
     }
-    for (; code[at] && at < middle + LENGTH && !is_one_of(code[at], ")]};\n"); at++) {
-        const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : NOWHERE;
+    for (; code[position] && position < middle + LENGTH && !is_one_of(code[position], ")]};\n"); position++) {
+        const size_t close = is_one_of(code[position], "([{") ? matching_bracket(code, position, 1) : NOWHERE;
 
-        if (starts_with(code + at, "..."))
+        if (starts_with(code + position, "..."))
             return true;
-        at = close == NOWHERE ? at : close;
+        position = close == NOWHERE ? position : close;
     }
     return false;
 }
@@ -405,45 +408,45 @@ bool may_enclose_declarator(const char *code, size_t open)
 static size_t parentheses_begin(const char *code, size_t close, bool is_last)
 {
     static const char *const no_callees[] = {"if", "while", "for", "switch", "sizeof", "alignof", "decltype", NULL};
-    const size_t open = partner(code, close, -1);
+    const size_t open = matching_bracket(code, close, -1);
 
     if (open == NOWHERE)
         return NOWHERE;
     const size_t first = skip_space(code, open + 1);
-    const size_t callee_end = code[open - 1] == '>' ? partner(code, open - 1, -1) : open;
+    const size_t callee_end = code[open - 1] == '>' ? matching_bracket(code, open - 1, -1) : open;
 
     if (callee_end == NOWHERE || (is_last && (code[first] == '&' || skip_space(code, word_end(code, first)) == close ||
                                               (code[first] == '*' && may_enclose_declarator(code, open)))))
         return NOWHERE;
     const size_t begin = word_begin(code, callee_end);
 
-    if (has_word(code, begin, callee_end, no_callees))
+    if (contains_word(code, begin, callee_end, no_callees))
         return NOWHERE;
     return is_keyword_before_value(code, callee_end) ? callee_end : begin;
 }
 
-size_t chain_begin(const char *code, size_t at)
+size_t chain_begin(const char *code, size_t position)
 {
-    for (size_t begin = at;;) {
+    for (size_t begin = position;;) {
         size_t end = skip_space_back(code, begin);
 
-        while (code[end - 1] == ']' && partner(code, end - 1, -1) != NOWHERE)
-            end = skip_space_back(code, partner(code, end - 1, -1));
+        while (code[end - 1] == ']' && matching_bracket(code, end - 1, -1) != NOWHERE)
+            end = skip_space_back(code, matching_bracket(code, end - 1, -1));
         if (code[end - 1] == ')') {
-            begin = parentheses_begin(code, end - 1, end == skip_space_back(code, at));
+            begin = parentheses_begin(code, end - 1, end == skip_space_back(code, position));
             if (begin == NOWHERE)
-                return at;
+                return position;
         } else {
             begin = word_begin(code, end);
             if (begin == end || isdigit((unsigned char)code[begin]))
-                return at;
+                return position;
         }
         size_t before = skip_space_back(code, begin);
 
         while (starts_with(code + before - 2, "::")) {
             begin = word_begin(code, before - 2);
             if (code[begin - 1] == '>')
-                return at;
+                return position;
             before = skip_space_back(code, begin);
         }
         if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
@@ -459,66 +462,67 @@ static int compare_insertions(const void *left, const void *right)
 {
     const struct insertion *a = left, *b = right;
 
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    if (a->position != b->position)
+        return a->position < b->position ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-bool reserve_entry(const struct source *source, size_t at, void **entries, size_t count, size_t *room, size_t bytes)
+bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
+                   size_t bytes)
 {
-    if (count < *room)
+    if (num_entries < *capacity)
         return true;
-    void *const larger = realloc(*entries, (2 * *room + 64) * bytes);
+    void *const larger = realloc(*entries, (2 * *capacity + 64) * bytes);
 
     if (!larger)
-        return fail(source, at, "out of memory");
+        return fail_at(source, position, "out of memory");
     *entries = larger;
-    *room = 2 * *room + 64;
+    *capacity = 2 * *capacity + 64;
     return true;
 }
 
-bool insert(struct source *source, size_t at, const char *text)
+bool add_insertion(struct source *source, size_t position, const char *text)
 {
-    if (!reserve_entry(source, at, (void **)&source->insertions, source->insertion_count, &source->insertion_room,
-                       sizeof *source->insertions))
+    if (!reserve_entry(source, position, (void **)&source->insertions, source->num_insertions,
+                       &source->insertion_capacity, sizeof *source->insertions))
         return false;
-    source->insertions[source->insertion_count] = (struct insertion){at, source->insertion_count, text};
-    source->insertion_count++;
+    source->insertions[source->num_insertions] = (struct insertion){position, source->num_insertions, text};
+    source->num_insertions++;
     return true;
 }
 
 void sort_insertions(struct source *source)
 {
-    const size_t first = source->inserted;
+    const size_t first = source->num_inserted;
 
-    if (source->insertion_count > first)
-        qsort(source->insertions + first, source->insertion_count - first, sizeof *source->insertions,
+    if (source->num_insertions > first)
+        qsort(source->insertions + first, source->num_insertions - first, sizeof *source->insertions,
               compare_insertions);
 }
 
 static void copy_text(struct source *source, size_t end)
 {
-    if (end <= source->copied)
+    if (end <= source->num_copied)
         return;
-    fwrite(source->text + source->copied, 1, end - source->copied, stdout);
-    source->copied = end;
+    fwrite(source->text + source->num_copied, 1, end - source->num_copied, stdout);
+    source->num_copied = end;
 }
 
 /** Writes the text up to `end`, and the insertions before `end` or, if `at_end`, also those at `end`. */
 static void copy_insertions(struct source *source, size_t end, bool at_end)
 {
-    for (; source->inserted < source->insertion_count; source->inserted++) {
-        const struct insertion *next = &source->insertions[source->inserted];
+    for (; source->num_inserted < source->num_insertions; source->num_inserted++) {
+        const struct insertion *next = &source->insertions[source->num_inserted];
 
-        if (next->at > end || (next->at == end && !at_end))
+        if (next->position > end || (next->position == end && !at_end))
             break;
-        copy_text(source, next->at);
+        copy_text(source, next->position);
         fputs(next->text, stdout);
     }
     copy_text(source, end);
 }
 
-void copy_to(struct source *source, size_t end)
+void copy_until(struct source *source, size_t end)
 {
     copy_insertions(source, end, true);
 }
@@ -528,11 +532,11 @@ void copy_before(struct source *source, size_t end)
     copy_insertions(source, end, false);
 }
 
-void replace(struct source *source, size_t begin, size_t end, const char *text)
+void write_replacement(struct source *source, size_t begin, size_t end, const char *text)
 {
-    copy_to(source, begin);
+    copy_until(source, begin);
     fputs(text, stdout);
-    source->copied = end;
+    source->num_copied = end;
 }
 
 /* --- input ------------------------------------------------------------------------------------------------------ */
@@ -560,11 +564,11 @@ bool read_source(struct source *source, FILE *file)
 
 void write_line(const struct source *source, size_t begin, size_t end)
 {
-    for (size_t at = begin; at < end; at++) {
-        const char c = source->code[at] == ' ' ? ' ' : source->text[at];
+    for (size_t position = begin; position < end; position++) {
+        const char c = source->code[position] == ' ' ? ' ' : source->text[position];
 
-        if (c == '\\' && source->text[at + 1] == '\n')
-            at++;
+        if (c == '\\' && source->text[position + 1] == '\n')
+            position++;
         else if (c != '\n')
             putchar(c);
     }

@@ -15,18 +15,18 @@
 
 enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256, MAX_QUOTING = 64 };
 
-/** Text to be inserted before the character at `at`. */
+/** Text to be inserted before the character at `position`. */
 struct insertion {
-    size_t at, number;
+    size_t position, sequence;
     const char *text;
 };
 
 /** A function of the file: its name, which is empty for operator(), and which parameters are passed by value. */
 struct declared_function {
-    size_t name, length;
-    unsigned count;    /* of parameters */
-    uint32_t by_value; /* bit i: parameter i is passed by value, and its type may be a class */
-    uint32_t classes;  /* bit i: its type is certainly a class */
+    size_t name_begin, name_length;
+    unsigned num_parameters;
+    uint32_t by_value_parameters; /* bit i: parameter i is passed by value, and its type may be a class */
+    uint32_t class_parameters;    /* bit i: its type is certainly a class */
 };
 
 /**
@@ -34,8 +34,8 @@ struct declared_function {
  * there is none) and of its last directive, and the positions where these lines end. All are 0 before the first such
  * conditional.
  */
-struct choice {
-    size_t first, first_end, middle, middle_end, last, last_end;
+struct architecture_choice {
+    size_t if_begin, if_end, else_begin, else_end, endif_begin, endif_end;
 };
 
 struct source {
@@ -43,48 +43,48 @@ struct source {
     char *text;  /* a #line directive, then the file; ends with '\0' */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
     size_t size; /* number of characters, the same in text and code */
-    size_t copied; /* number of characters that have been written to the output */
+    size_t num_copied; /* number of characters that have been written to the output */
     struct insertion *insertions;
-    size_t insertion_count, insertion_room, inserted; /* the first `inserted` have been written */
+    size_t num_insertions, insertion_capacity, num_inserted; /* the first `num_inserted` have been written */
 
-    size_t quoting[MAX_QUOTING]; /* positions of the names of macros that quote a parameter: #define NAME(x) #x */
-    size_t quoting_count;
+    size_t quoting_macros[MAX_QUOTING]; /* names of macros that quote a parameter: #define NAME(x) #x */
+    size_t num_quoting_macros;
 
     struct declared_function *functions;
-    size_t function_count, function_room;
+    size_t num_functions, function_capacity;
 
     /*
      * The current position: the number of open braces; how many were open at the beginning of the current function and
      * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
-    int braces, function_braces, device_braces;
+    int open_braces, function_braces, device_braces;
     size_t device_begin; /* position of the device function's body */
-    bool host_too;       /* the device function is a host function as well */
-    bool host_only;      /* the current function certainly belongs to the host */
-    int conditionals, braces_before[MAX_CONDITIONALS];
-    struct choice choice;
+    bool is_also_host;   /* the device function is a host function as well */
+    bool is_host_only;   /* the current function certainly belongs to the host */
+    int num_open_conditionals, braces_before[MAX_CONDITIONALS];
+    struct architecture_choice architecture_choice;
 };
 
 /** Reads the file and puts a `#line` directive before its text. The caller frees the buffers, even after a failure. */
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code from source->text. Returns false after printing an error. */
-bool find_code(struct source *source);
+bool fill_code(struct source *source);
 
 /** Finds the macros of the file that quote a parameter. */
-void find_quoting(struct source *source);
+void find_quoting_macros(struct source *source);
 
 /**
- * Returns whether the word at `at` is assert or a macro that quotes its arguments, so that they must not be rewritten:
- * they would be printed so. Arguments with a launch are rewritten nevertheless.
+ * Returns whether the word at `position` is assert or a macro that quotes its arguments, so that they must not be
+ * rewritten: they would be printed so. Arguments with a launch are rewritten nevertheless.
  */
-bool quotes_arguments(const struct source *source, size_t at);
+bool quotes_arguments(const struct source *source, size_t position);
 
 /** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces(const struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
-bool fail(const struct source *source, size_t at, const char *what);
+bool fail_at(const struct source *source, size_t position, const char *message);
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
@@ -94,29 +94,29 @@ bool starts_with(const char *text, const char *prefix);
 /** Returns whether `c` is one of `characters`, not counting the terminating '\0'. */
 bool is_one_of(char c, const char *characters);
 
-size_t skip_space(const char *code, size_t at);
-size_t skip_space_back(const char *code, size_t at);
+size_t skip_space(const char *code, size_t position);
+size_t skip_space_back(const char *code, size_t position);
 
-/** Returns the end of the word or number at `at`; 1'000 is one number. */
-size_t word_end(const char *text, size_t at);
+/** Returns the end of the word or number at `position`; 1'000 is one number. */
+size_t word_end(const char *text, size_t position);
 
 /** Returns the start of the word that ends at `end`, or `end` if there is none. */
 size_t word_begin(const char *text, size_t end);
 
-bool is_word_at(const char *code, size_t at, const char *word);
+bool is_word_at(const char *code, size_t position, const char *word);
 
 /** Returns whether one of `words`, a NULL-terminated array, occurs in [begin, end). */
-bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
+bool contains_word(const char *code, size_t begin, size_t end, const char *const *words);
 
-/** Returns the position of `word` before `at` in the same declaration, or NOWHERE. */
-size_t find_before(const char *code, size_t at, const char *word);
+/** Returns the position of `word` before `position` in the same declaration, or NOWHERE. */
+size_t find_word_before(const char *code, size_t position, const char *word);
 
 /**
- * Returns the position of the bracket that matches the one at `at`, searching forward (step 1) or back (step -1).
+ * Returns the position of the bracket that matches the one at `position`, searching forward (step 1) or back (step -1).
  * Returns NOWHERE if there is none in the same statement or directive, or if brackets are nested more than MAX_DEPTH
  * deep. < and > count as brackets only inside < and >, and not as part of <<, or ->.
  */
-size_t partner(const char *code, size_t at, int step);
+size_t matching_bracket(const char *code, size_t position, int step);
 
 /**
  * Returns whether the word that ends at `end` is a keyword that may be followed by a value, such as `return`; a name or
@@ -130,40 +130,41 @@ bool is_keyword_before_value(const char *code, size_t end);
  */
 bool may_enclose_declarator(const char *code, size_t open);
 
-/** Returns whether the statement at `at` begins like a declaration: a type, then a name. */
-bool begins_declaration(const char *code, size_t at);
+/** Returns whether the statement at `position` begins like a declaration: a type, then a name. */
+bool begins_declaration(const char *code, size_t position);
 
-/** Returns whether the innermost brackets around `at` contain `...`, as those of a fold expression do. */
-bool may_be_fold(const char *code, size_t at);
+/** Returns whether the innermost brackets around `position` contain `...`, as those of a fold expression do. */
+bool may_be_fold(const char *code, size_t position);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
 
 /**
- * Returns the start of the chain of members and subscripts that ends at `at`, such as a.b[i]->c, or `at` if there is
- * none.
+ * Returns the start of the chain of members and subscripts that ends at `position`, such as a.b[i]->c, or `position` if
+ * there is none.
  */
-size_t chain_begin(const char *code, size_t at);
+size_t chain_begin(const char *code, size_t position);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
 /** Writes the text up to `end` with its insertions. */
-void copy_to(struct source *source, size_t end);
+void copy_until(struct source *source, size_t end);
 
 /** Writes the text up to `end`; the insertions at `end` are to follow later. */
 void copy_before(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */
-void replace(struct source *source, size_t begin, size_t end, const char *text);
+void write_replacement(struct source *source, size_t begin, size_t end, const char *text);
 
-/** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `at`. */
-bool reserve_entry(const struct source *source, size_t at, void **entries, size_t count, size_t *room, size_t bytes);
+/** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `position`. */
+bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
+                   size_t bytes);
 
 /**
- * Records that `text`, which must outlive the source, is to be written before the character at `at`. Returns false if
- * memory runs out.
+ * Records that `text`, which must outlive the source, is to be written before the character at `position`. Returns
+ * false if memory runs out.
  */
-bool insert(struct source *source, size_t at, const char *text);
+bool add_insertion(struct source *source, size_t position, const char *text);
 
 /**
  * Sorts the insertions that have not been written yet; those at the same position keep the order in which they were

@@ -18,35 +18,35 @@ struct dynamic_array {
 };
 
 /**
- * Finds the empty brackets and the `;` of the declaration that contains `at`. Returns false unless the declaration
- * declares exactly one array, with empty brackets.
+ * Finds the empty brackets and the `;` of the declaration that contains `position`. Returns false unless the
+ * declaration declares exactly one array, with empty brackets.
  */
-static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
+static bool find_unsized_array(const char *code, size_t position, struct dynamic_array *array)
 {
     array->open = NOWHERE;
-    for (; code[at] && code[at] != ';'; at++) {
-        const bool unsized = code[at] == '[' && code[skip_space(code, at + 1)] == ']';
+    for (; code[position] && code[position] != ';'; position++) {
+        const bool unsized = code[position] == '[' && code[skip_space(code, position + 1)] == ']';
 
-        if (is_one_of(code[at], "=}\n") || (array->open != NOWHERE && !is_one_of(code[at], "[ ")))
+        if (is_one_of(code[position], "=}\n") || (array->open != NOWHERE && !is_one_of(code[position], "[ ")))
             return false;
         if (unsized && array->open == NOWHERE)
-            array->open = at;
-        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            array->open = position;
+        if (is_one_of(code[position], "([{") && (position = matching_bracket(code, position, 1)) == NOWHERE)
             return false;
         if (unsized)
-            array->close = at;
+            array->close = position;
     }
-    array->semicolon = at;
-    return code[at] && array->open != NOWHERE;
+    array->semicolon = position;
+    return code[position] && array->open != NOWHERE;
 }
 
 /** Replaces an alignas after __shared__, where C++ allows an attribute but not alignas. */
 static void rewrite_alignas(struct source *source, size_t end)
 {
-    const size_t at = skip_space(source->code, end);
+    const size_t position = skip_space(source->code, end);
 
-    if (is_word_at(source->code, at, "alignas"))
-        replace(source, at, at + strlen("alignas"), "__align__");
+    if (is_word_at(source->code, position, "alignas"))
+        write_replacement(source, position, position + strlen("alignas"), "__align__");
 }
 
 /**
@@ -57,12 +57,12 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
 {
     const bool rows = source->code[skip_space(source->code, array->close + 1)] == '[';
 
-    replace(source, array->extern_word, array->extern_word + strlen("extern"), "");
-    replace(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
+    write_replacement(source, array->extern_word, array->extern_word + strlen("extern"), "");
+    write_replacement(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
     rewrite_alignas(source, array->shared_word + strlen("__shared__"));
-    replace(source, array->name, array->name, rows ? "(*const " : "*const ");
-    replace(source, array->open, array->close + 1, rows ? ")" : "");
-    copy_to(source, array->semicolon);
+    write_replacement(source, array->name, array->name, rows ? "(*const " : "*const ");
+    write_replacement(source, array->open, array->close + 1, rows ? ")" : "");
+    copy_until(source, array->semicolon);
     fputs(" = (decltype(+", stdout);
     fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
     fputs("))simt_dynamic_shared", stdout);
@@ -72,59 +72,59 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
  * Returns the position after the `;` of the declaration, or NOWHERE if the declaration is in a directive that ends
  * first.
  */
-static size_t declaration_end(const char *code, size_t at)
+static size_t declaration_end(const char *code, size_t position)
 {
-    for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {
-        if (code[at] == ';')
-            return at + 1;
-        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+    for (; code[position] && !is_one_of(code[position], ")]}\n"); position++) {
+        if (code[position] == ';')
+            return position + 1;
+        if (is_one_of(code[position], "([{") && (position = matching_bracket(code, position, 1)) == NOWHERE)
             return NOWHERE;
     }
     return NOWHERE;
 }
 
-static void write_gap(struct source *source, size_t at, const char *gap)
+static void write_gap(struct source *source, size_t position, const char *gap)
 {
-    const size_t end = declaration_end(source->code, at);
+    const size_t end = declaration_end(source->code, position);
 
     if (end == NOWHERE)
         return;
-    copy_to(source, end);
+    copy_until(source, end);
     fputs(gap, stdout);
 }
 
 /**
- * Returns the position of `word` before `at` in the same declaration, or NOWHERE if there is none or it has already
- * been written.
+ * Returns the position of `word` before `position` in the same declaration, or NOWHERE if there is none or it has
+ * already been written.
  */
-static size_t find_uncopied(const struct source *source, size_t at, const char *word)
+static size_t find_uncopied(const struct source *source, size_t position, const char *word)
 {
-    const size_t found = find_before(source->code, at, word);
+    const size_t found = find_word_before(source->code, position, word);
 
-    return found >= source->copied ? found : NOWHERE;
+    return found >= source->num_copied ? found : NOWHERE;
 }
 
 /** Removes the word `static`, which CUDA allows although shared variables are static anyway. */
-static void leave_out_static(struct source *source, size_t at, size_t end)
+static void leave_out_static(struct source *source, size_t position, size_t end)
 {
-    const size_t before = find_uncopied(source, at, "static"), behind = skip_space(source->code, end);
+    const size_t before = find_uncopied(source, position, "static"), behind = skip_space(source->code, end);
 
     if (before != NOWHERE)
-        replace(source, before, before + strlen("static"), "");
+        write_replacement(source, before, before + strlen("static"), "");
     if (is_word_at(source->code, behind, "static"))
-        replace(source, behind, behind + strlen("static"), "");
+        write_replacement(source, behind, behind + strlen("static"), "");
 }
 
-bool rewrite_shared(struct source *source, size_t at)
+bool rewrite_shared_variable(struct source *source, size_t position)
 {
-    struct dynamic_array array = {.extern_word = find_uncopied(source, at, "extern"), .shared_word = at};
-    const size_t word = at + strlen("__shared__");
+    struct dynamic_array array = {.extern_word = find_uncopied(source, position, "extern"), .shared_word = position};
+    const size_t word = position + strlen("__shared__");
     const bool dynamic = array.extern_word != NOWHERE;
 
     if (dynamic != find_unsized_array(source->code, word, &array))
-        return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
+        return fail_at(source, position, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
-        leave_out_static(source, at, word);
+        leave_out_static(source, position, word);
         rewrite_alignas(source, word);
         write_gap(source, word, " SIMT_SHARED_GAP");
         return true;
@@ -133,28 +133,28 @@ bool rewrite_shared(struct source *source, size_t at)
     while (is_word(source->code[array.name - 1]))
         array.name--;
     if (array.name < word || array.name == array.name_end)
-        return fail(source, at, "dynamic shared memory needs a name: extern __shared__ T name[];");
+        return fail_at(source, position, "dynamic shared memory needs a name: extern __shared__ T name[];");
     if (source->function_braces > 0) {
         write_pointer(source, &array);
         return true;
     }
-    replace(source, at, word, "__thread");
+    write_replacement(source, position, word, "__thread");
     rewrite_alignas(source, word);
-    copy_to(source, array.semicolon);
+    copy_until(source, array.semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
     return true;
 }
 
 /* --- global and constant memory ----------------------------------------------------------------------------------- */
 
-bool is_attribute(const char *code, size_t at)
+bool is_attribute(const char *code, size_t position)
 {
     static const char *const words[] = {"__align__", "alignas", "__attribute__"};
-    at = skip_space_back(code, at);
-    const size_t word = word_begin(code, at);
+    position = skip_space_back(code, position);
+    const size_t word = word_begin(code, position);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == at - word && starts_with(code + word, words[i]))
+        if (strlen(words[i]) == position - word && starts_with(code + word, words[i]))
             return true;
     return false;
 }
@@ -162,53 +162,55 @@ bool is_attribute(const char *code, size_t at)
 /** Returns whether the parentheses at `open` contain the name of a pointer or an array of pointers: `(*name[2])`. */
 static bool surrounds_pointer(const char *code, size_t open)
 {
-    const size_t close = partner(code, open, 1);
+    const size_t close = matching_bracket(code, open, 1);
 
     return close != NOWHERE && code[skip_space(code, open + 1)] == '*' && !memchr(code + open + 1, '(', close - open);
 }
 
-/** Returns whether the declaration that continues at `at` declares variables that a kernel may change. */
-static bool declares_variable(const char *code, size_t at)
+/** Returns whether the declaration that continues at `position` declares variables that a kernel may change. */
+static bool declares_variable(const char *code, size_t position)
 {
     static const char *const constants[] = {"const", NULL};
     bool is_constant = false; /* a pointer to constants is a variable */
 
-    for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
-        if (is_word_at(code, at, "constexpr") || is_word_at(code, at, "operator"))
+    for (; code[position] && !is_one_of(code[position], ")}\n"); position++) {
+        if (is_word_at(code, position, "constexpr") || is_word_at(code, position, "operator"))
             return false;
-        if (is_word_at(code, at, "const") || code[at] == '*')
-            is_constant = code[at] != '*';
-        if (is_one_of(code[at], ";=[{"))
+        if (is_word_at(code, position, "const") || code[position] == '*')
+            is_constant = code[position] != '*';
+        if (is_one_of(code[position], ";=[{"))
             return !is_constant;
-        if (code[at] == '(' && surrounds_pointer(code, at))
-            return !has_word(code, at, partner(code, at, 1), constants);
-        if (code[at] == '(' && !is_attribute(code, at))
+        if (code[position] == '(' && surrounds_pointer(code, position))
+            return !contains_word(code, position, matching_bracket(code, position, 1), constants);
+        if (code[position] == '(' && !is_attribute(code, position))
             return false;
-        if (is_one_of(code[at], "(<") && (at = partner(code, at, 1)) == NOWHERE)
+        if (is_one_of(code[position], "(<") && (position = matching_bracket(code, position, 1)) == NOWHERE)
             return false;
     }
     return false;
 }
 
-/** Returns whether the declaration at `at` has the name in parentheses, as that of a function pointer does. */
-static bool declares_in_parentheses(const char *code, size_t at)
+/** Returns whether the declaration at `position` has the name in parentheses, as that of a function pointer does. */
+static bool declares_in_parentheses(const char *code, size_t position)
 {
-    for (; code[at] && !is_one_of(code[at], ";=[{"); at++)
-        if (code[at] == '(' && surrounds_pointer(code, at))
+    for (; code[position] && !is_one_of(code[position], ";=[{"); position++)
+        if (code[position] == '(' && surrounds_pointer(code, position))
             return true;
     return false;
 }
 
-bool rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const char *attribute,
                              const char *pointer_attribute, const char *gap)
 {
-    if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
+    if (!declares_variable(source->code, end) || find_word_before(source->code, position, "extern") != NOWHERE)
         return true;
-    if (find_before(source->code, at, "template") != NOWHERE)
-        return fail(source, at,
-                    "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
-                    "declare a variable for each type");
-    replace(source, at, end, declares_in_parentheses(source->code, end) ? pointer_attribute : attribute);
+    if (find_word_before(source->code, position, "template") != NOWHERE)
+        return fail_at(
+            source, position,
+            "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
+            "declare a variable for each type");
+    write_replacement(source, position, end,
+                      declares_in_parentheses(source->code, end) ? pointer_attribute : attribute);
     write_gap(source, end, gap);
     return true;
 }
@@ -222,23 +224,24 @@ static bool is_merged(const struct source *source)
     bool merged = source->function_braces < source->device_braces; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        merged = merged || find_before(source->code, source->device_begin, words[i]) != NOWHERE;
+        merged = merged || find_word_before(source->code, source->device_begin, words[i]) != NOWHERE;
     return merged;
 }
 
-bool rewrite_static(struct source *source, size_t at, size_t end)
+bool rewrite_static_variable(struct source *source, size_t position, size_t end)
 {
     static const char *const qualified[] = {"__shared__", "__device__", "__constant__", NULL};
     const char *code = source->code;
 
-    if (!in_device_function(source) || source->host_too || find_before(code, at, "__shared__") != NOWHERE ||
-        has_word(code, end, end + strcspn(code + end, ";=[{("), qualified) || !declares_variable(code, end))
+    if (!in_device_function(source) || source->is_also_host ||
+        find_word_before(code, position, "__shared__") != NOWHERE ||
+        contains_word(code, end, end + strcspn(code + end, ";=[{("), qualified) || !declares_variable(code, end))
         return true;
     if (is_merged(source))
-        return fail(source, at,
-                    "a static variable of a template, inline or member function would be the host's: declare it "
-                    "__device__, outside the function");
-    return rewrite_device_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
+        return fail_at(source, position,
+                       "a static variable of a template, inline or member function would be the host's: declare it "
+                       "__device__, outside the function");
+    return rewrite_device_variable(source, position, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
                                    " SIMT_DEVICE_GAP");
 }
 
@@ -246,40 +249,42 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
 static size_t declared_map(const char *code, size_t end)
 {
     static const char *const qualifiers[] = {"const", "__grid_constant__"};
-    size_t at = skip_space(code, end);
+    size_t position = skip_space(code, end);
 
     for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
-        if (is_word_at(code, at, qualifiers[i]))
-            at = skip_space(code, word_end(code, at));
-    return is_word(code[at]) ? at : NOWHERE; /* otherwise a pointer, a reference or a cast */
+        if (is_word_at(code, position, qualifiers[i]))
+            position = skip_space(code, word_end(code, position));
+    return is_word(code[position]) ? position : NOWHERE; /* otherwise a pointer, a reference or a cast */
 }
 
-bool check_local_map(const struct source *source, size_t at, size_t end)
+bool check_map_not_local(const struct source *source, size_t position, size_t end)
 {
     static const char *const elsewhere[] = {"__shared__", "static", "extern", NULL};
-    size_t statement = at;
+    size_t statement = position;
 
     while (statement > 0 && !is_one_of(source->code[statement - 1], ";{}\n"))
         statement--;
-    return !in_device_function(source) || source->host_too || declared_map(source->code, end) == NOWHERE ||
-           has_word(source->code, statement, at, elsewhere) ||
-           fail(source, at, "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
+    return !in_device_function(source) || source->is_also_host || declared_map(source->code, end) == NOWHERE ||
+           contains_word(source->code, statement, position, elsewhere) ||
+           fail_at(source, position,
+                   "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
 }
 
-bool check_map_parameters(const struct source *source, size_t at)
+bool check_map_parameters(const struct source *source, size_t position)
 {
     static const char *const constant[] = {"__grid_constant__", NULL};
     const char *const code = source->code;
-    size_t parameter = at, name;
+    size_t parameter = position, name;
 
-    if (find_before(code, at, "__global__") == NOWHERE)
+    if (find_word_before(code, position, "__global__") == NOWHERE)
         return true;
-    for (; code[at] && !is_one_of(code[at], "{;\n"); at++) {
-        if (is_one_of(code[at], "(,"))
-            parameter = at;
-        if (is_word_at(code, at, "tensor_map") && (name = declared_map(code, word_end(code, at))) != NOWHERE &&
-            !has_word(code, parameter, name, constant))
-            return fail(source, at, "a kernel's tensor map must be a const __grid_constant__ parameter");
+    for (; code[position] && !is_one_of(code[position], "{;\n"); position++) {
+        if (is_one_of(code[position], "(,"))
+            parameter = position;
+        if (is_word_at(code, position, "tensor_map") &&
+            (name = declared_map(code, word_end(code, position))) != NOWHERE &&
+            !contains_word(code, parameter, name, constant))
+            return fail_at(source, position, "a kernel's tensor map must be a const __grid_constant__ parameter");
     }
     return true;
 }

@@ -30,13 +30,13 @@ static int ranks_started(void)
     return 1;
 }
 
-static MPI_Comm comm_of(const struct group *group)
+static MPI_Comm comm_of(const struct rank_group *group)
 {
     return (MPI_Comm)(intptr_t)group->connection; /* MPI_Comm is a pointer or an int */
 }
 
 /** Waits for a request. Sleeps between polls, because other ranks may need this CPU core. */
-static bool await(const struct group *group, int begun, MPI_Request *request, struct error *error)
+static bool await(const struct rank_group *group, int begun, MPI_Request *request, struct error *error)
 {
     static const struct timespec nap = {.tv_nsec = 50000};
     const double begin = seconds_now();
@@ -45,11 +45,11 @@ static bool await(const struct group *group, int begun, MPI_Request *request, st
     while (result == MPI_SUCCESS && !done) {
         result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done && seconds_now() - begin > group->ranks->time_limit)
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
         if (!done)
             nanosleep(&nap, NULL);
     }
-    return result == MPI_SUCCESS || group_error(group, error, "MPI: error %d; a rank may be gone", result);
+    return result == MPI_SUCCESS || group_error_set(group, error, "MPI: error %d; a rank may be gone", result);
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
@@ -78,19 +78,19 @@ bool connection_start_together(const struct ranks *ranks, struct error *error)
     return true;
 }
 
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     MPI_Comm comm;
 
-    if (MPI_Comm_split(comm_of(all), color, all->rank, &comm) != MPI_SUCCESS)
-        return group_error(all, error, "MPI cannot make %s", group->name);
+    if (MPI_Comm_split(comm_of(parent), color, parent->rank, &comm) != MPI_SUCCESS)
+        return group_error_set(parent, error, "MPI cannot make %s", group->name);
     MPI_Comm_rank(comm, &group->rank);
     MPI_Comm_size(comm, &group->size);
     group->connection = (void *)(intptr_t)comm;
     return true;
 }
 
-void connection_free(struct group *group)
+void connection_free(struct rank_group *group)
 {
     MPI_Comm comm = comm_of(group);
 
@@ -112,13 +112,14 @@ struct staged {
  * Fills a row of `counts` with the ranks' byte counts and the next row with their prefix sums. Returns false if the
  * number of bytes overflows MPI's int.
  */
-static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
+static bool count_parts(const struct rank_group *group, const int64_t *bytes, int *counts, size_t *sum,
+                        struct error *error)
 {
     int64_t total = 0;
 
     for (int r = 0; r < group->size; r++) {
         if (total + bytes[r] > INT_MAX)
-            return group_error(group, error, "more than %d bytes at once, which MPI cannot count", INT_MAX);
+            return group_error_set(group, error, "more than %d bytes at once, which MPI cannot count", INT_MAX);
         counts[r] = (int)bytes[r];
         counts[group->size + r] = (int)total;
         total += bytes[r];
@@ -138,7 +139,7 @@ static void staged_free(struct staged *staged)
  * Allocates both arrays, and copies the data to be sent from the device into one of them. The caller must call
  * staged_free() even after a failure.
  */
-static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
+static bool stage(const struct rank_group *group, const void *to, struct staged *staged, struct error *error)
 {
     cudaError_t status;
 
@@ -148,7 +149,7 @@ static bool stage(const struct group *group, const void *to, struct staged *stag
     status = cudaStreamSynchronize(group->ranks->stream);
     if (status == cudaSuccess && staged->to_bytes)
         status = cudaMemcpy(staged->to, to, staged->to_bytes, cudaMemcpyDeviceToHost);
-    return status == cudaSuccess || device_error(error, "copying from the device", status);
+    return status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
 }
 
 static bool unstage(const struct staged *staged, void *from, struct error *error)
@@ -157,7 +158,7 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
                                    ? cudaMemcpy(from, staged->from, staged->from_bytes, cudaMemcpyHostToDevice)
                                    : cudaSuccess;
 
-    return status == cudaSuccess || device_error(error, "copying to the device", status);
+    return status == cudaSuccess || error_set_cuda(error, "copying to the device", status);
 }
 
 /** Does nothing, because MPI cannot group collectives. */
@@ -165,13 +166,13 @@ void connection_begin(void)
 {
 }
 
-bool connection_end(const struct group *group, struct error *error)
+bool connection_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
 }
 
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
                            struct error *error)
 {
     const int size = group->size;
@@ -179,26 +180,27 @@ bool connection_all_gather(const struct group *group, const void *own, const int
     MPI_Request request;
     const bool good = ALLOCATE_ARRAY(staged.counts, 2 * size, error) &&
                       count_parts(group, bytes, staged.counts, &staged.from_bytes, error) &&
-                      stage(group, own, &staged, error) &&
+                      stage(group, own_part, &staged, error) &&
                       await(group,
                             MPI_Iallgatherv(staged.to, (int)staged.to_bytes, MPI_BYTE, staged.from, staged.counts,
                                             staged.counts + size, MPI_BYTE, comm_of(group), &request),
                             &request, error) &&
-                      unstage(&staged, all, error);
+                      unstage(&staged, all_parts, error);
 
     staged_free(&staged);
     return good;
 }
 
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
-    const int64_t bytes = count * (int64_t)sizeof *sums;
+    const int64_t bytes = num_sums * (int64_t)sizeof *sums;
     struct staged staged = {.to_bytes = (size_t)bytes, .from_bytes = (size_t)bytes};
     MPI_Request request;
     const bool good =
-        (count <= INT_MAX || group_error(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
+        (num_sums <= INT_MAX || group_error_set(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
         stage(group, sums, &staged, error) &&
-        await(group, MPI_Iallreduce(staged.to, staged.from, (int)count, MPI_FLOAT, MPI_SUM, comm_of(group), &request),
+        await(group,
+              MPI_Iallreduce(staged.to, staged.from, (int)num_sums, MPI_FLOAT, MPI_SUM, comm_of(group), &request),
               &request, error) &&
         unstage(&staged, sums, error);
 
@@ -206,22 +208,22 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
     return good;
 }
 
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
     const int size = group->size;
     struct staged staged = {0};
     MPI_Request request;
     const bool good = ALLOCATE_ARRAY(staged.counts, 4 * size, error) &&
-                      count_parts(group, to_bytes, staged.counts, &staged.to_bytes, error) &&
-                      count_parts(group, from_bytes, staged.counts + 2 * size, &staged.from_bytes, error) &&
-                      stage(group, to, &staged, error) &&
+                      count_parts(group, send_bytes, staged.counts, &staged.to_bytes, error) &&
+                      count_parts(group, receive_bytes, staged.counts + 2 * size, &staged.from_bytes, error) &&
+                      stage(group, send_buffer, &staged, error) &&
                       await(group,
                             MPI_Ialltoallv(staged.to, staged.counts, staged.counts + size, MPI_BYTE, staged.from,
                                            staged.counts + 2 * size, staged.counts + 3 * size, MPI_BYTE, comm_of(group),
                                            &request),
                             &request, error) &&
-                      unstage(&staged, from, error);
+                      unstage(&staged, receive_buffer, error);
 
     staged_free(&staged);
     return good;

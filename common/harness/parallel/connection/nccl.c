@@ -28,19 +28,19 @@ const char connection_version[] = "ranks by: NCCL\n";
 
 const bool connection_forks = true;
 
-static ncclComm_t comm_of(const struct group *group)
+static ncclComm_t comm_of(const struct rank_group *group)
 {
     return (ncclComm_t)group->connection;
 }
 
 /** Returns the address at which NCCL stores the group's communicator. */
-static ncclComm_t *comm_pointer(struct group *group)
+static ncclComm_t *comm_pointer(struct rank_group *group)
 {
     return (ncclComm_t *)&group->connection;
 }
 
 /** Waits for a call that may still be in progress in a communicator, because an NCCL thread executes it. */
-static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
+static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
 
@@ -50,9 +50,9 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
         if (requested != ncclSuccess)
             result = requested;
         if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit))
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
     }
-    return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
+    return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
 static bool is_grouped; /* true from connection_begin() to connection_end(); per thread, like NCCL's groups */
@@ -61,7 +61,7 @@ static bool is_grouped; /* true from connection_begin() to connection_end(); per
  * Waits for a collective: first for the call, then for the stream. Inside a group, returns immediately, because the
  * collective has not started yet.
  */
-static bool await(const struct group *group, ncclResult_t result, struct error *error)
+static bool await(const struct rank_group *group, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
     cudaError_t status;
@@ -75,11 +75,11 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 
         if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
             (state != ncclSuccess && state != ncclInProgress))
-            return group_error(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
+            return group_error_set(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
         if (!backoff_wait(begin, group->ranks->time_limit))
-            return group_timed_out(group, error);
+            return group_error_set_timeout(group, error);
     }
-    return status == cudaSuccess || device_error(error, "a collective", status);
+    return status == cudaSuccess || error_set_cuda(error, "a collective", status);
 }
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
@@ -92,13 +92,13 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
     _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->id, "an id fits");
     if (ranks->all.rank == 0) {
         if (ncclGetUniqueId(id) != ncclSuccess)
-            return group_error(&ranks->all, error, "NCCL gives no id");
+            return group_error_set(&ranks->all, error, "NCCL gives no id");
         memcpy(ranks->rendezvous->id, id->internal, sizeof id->internal);
         ranks->rendezvous->is_set = 1;
     }
     while (!ranks->rendezvous->is_set)
         if (!backoff_wait(begin, ranks->time_limit))
-            return group_timed_out(&ranks->all, error);
+            return group_error_set_timeout(&ranks->all, error);
     memcpy(id->internal, ranks->rendezvous->id, sizeof id->internal);
     return true;
 }
@@ -123,7 +123,7 @@ static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueI
     MPI_Comm_rank(host, local_rank);
     MPI_Comm_free(&host);
     if (ranks->all.rank == 0 && ncclGetUniqueId(id) != ncclSuccess)
-        return group_error(&ranks->all, error, "NCCL gives no id");
+        return group_error_set(&ranks->all, error, "NCCL gives no id");
     MPI_Bcast(id->internal, sizeof id->internal, MPI_BYTE, 0, MPI_COMM_WORLD);
     return true;
 }
@@ -149,7 +149,7 @@ static bool is_launched(void)
 static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     (void)local_rank, (void)id;
-    return group_error(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
+    return group_error_set(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
 }
 
 static void leave_mpi(void)
@@ -164,11 +164,12 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
     cudaError_t status = cudaGetDeviceCount(&count);
 
     if (status == cudaSuccess && local_rank >= count)
-        return group_error(&ranks->all, error, "there is no GPU for it: there are %d here, and a rank needs its own",
-                           count);
+        return group_error_set(&ranks->all, error,
+                               "there is no GPU for it: there are %d here, and a rank needs its own", count);
     if (status == cudaSuccess)
         status = cudaSetDevice(local_rank);
-    return status == cudaSuccess || group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
+    return status == cudaSuccess ||
+           group_error_set(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
@@ -179,21 +180,22 @@ bool connection_open(struct ranks *ranks, struct error *error)
     ncclUniqueId id;
     cudaError_t status;
 
-    if (!ranks->forked && !is_launched())
+    if (!ranks->num_forked && !is_launched())
         return true;
-    if (ranks->forked)
-        ranks->all.size = ranks->forked;
-    if (ranks->forked ? !exchange_id_in_memory(ranks, &id, error) : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
+    if (ranks->num_forked)
+        ranks->all.size = ranks->num_forked;
+    if (ranks->num_forked ? !exchange_id_in_memory(ranks, &id, error)
+                          : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
         return false;
     if (!choose_gpu(ranks, local_rank, error))
         return false;
     status = cudaStreamCreateWithFlags(&ranks->stream, cudaStreamNonBlocking);
     if (status == cudaSuccess)
-        status = cudaMalloc((void **)&ranks->number, sizeof *ranks->number);
+        status = cudaMalloc((void **)&ranks->scratch_float, sizeof *ranks->scratch_float);
     if (status == cudaSuccess)
-        status = cudaMemsetAsync(ranks->number, 0, sizeof *ranks->number, ranks->stream);
+        status = cudaMemsetAsync(ranks->scratch_float, 0, sizeof *ranks->scratch_float, ranks->stream);
     if (status != cudaSuccess)
-        return device_error(error, "a stream and a number on it", status);
+        return error_set_cuda(error, "a stream and a number on it", status);
     config.blocking = 0;
     result = ncclCommInitRankConfig(comm_pointer(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
     return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
@@ -206,7 +208,7 @@ void connection_close(struct ranks *ranks)
 
     if (call_is_done(&ranks->all, comm_of(&ranks->all), result, &ignored))
         ncclCommDestroy(comm_of(&ranks->all));
-    cudaFree(ranks->number);
+    cudaFree(ranks->scratch_float);
     cudaStreamDestroy(ranks->stream);
     leave_mpi();
 }
@@ -217,31 +219,32 @@ void connection_close(struct ranks *ranks)
  */
 bool connection_start_together(const struct ranks *ranks, struct error *error)
 {
-    return call_is_done(
-        &ranks->all, comm_of(&ranks->all),
-        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all), ranks->stream),
-        error);
+    return call_is_done(&ranks->all, comm_of(&ranks->all),
+                        ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,
+                                      comm_of(&ranks->all), ranks->stream),
+                        error);
 }
 
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclResult_t result;
 
     config.blocking = 0;
     group->connection = NULL;
-    result = ncclCommSplit(comm_of(all), color, all->rank, comm_pointer(group), &config);
+    result = ncclCommSplit(comm_of(parent), color, parent->rank, comm_pointer(group), &config);
     if (result == ncclSuccess) /* NCCL also returns success while the split communicator is still in progress */
         result = ncclInProgress;
-    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
+    if (!call_is_done(parent, comm_of(parent), result, error) ||
+        !call_is_done(parent, comm_of(group), ncclInProgress, error))
         return false;
     result = ncclCommUserRank(comm_of(group), &group->rank);
     if (result == ncclSuccess)
         result = ncclCommCount(comm_of(group), &group->size);
-    return call_is_done(all, comm_of(group), result, error);
+    return call_is_done(parent, comm_of(group), result, error);
 }
 
-void connection_free(struct group *group)
+void connection_free(struct rank_group *group)
 {
     struct error ignored = {0};
     const ncclResult_t result = ncclCommFinalize(comm_of(group));
@@ -263,7 +266,7 @@ void connection_begin(void)
     is_grouped = ncclGroupStart() == ncclSuccess;
 }
 
-bool connection_end(const struct group *group, struct error *error)
+bool connection_end(const struct rank_group *group, struct error *error)
 {
     const bool began = is_grouped;
 
@@ -271,45 +274,45 @@ bool connection_end(const struct group *group, struct error *error)
     return !began || await(group, ncclGroupEnd(), error);
 }
 
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
                            struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
-    char *to = all;
+    char *to = all_parts;
 
     for (int r = 0; r < group->size; r++) { /* NCCL's all-gather requires equal parts: each rank broadcasts its part */
         if (bytes[r])
-            result = worse(result,
-                           ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+            result = worse(result, ncclBroadcast(own_part, to, (size_t)bytes[r], ncclInt8, r, comm_of(group),
+                                                 group->ranks->stream));
         to += bytes[r];
     }
     return await(group, worse(result, ncclGroupEnd()), error);
 }
 
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
-    return await(group,
-                 ncclAllReduce(sums, sums, (size_t)count, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
-                 error);
+    return await(
+        group, ncclAllReduce(sums, sums, (size_t)num_sums, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
+        error);
 }
 
 // [all_to_all]
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
-    const char *send = to;
-    char *receive = from;
+    const char *send = send_buffer;
+    char *receive = receive_buffer;
 
     for (int r = 0; r < group->size; r++) {
-        if (to_bytes[r])
+        if (send_bytes[r])
             result = worse(result,
-                           ncclSend(send, (size_t)to_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
-        if (from_bytes[r])
-            result = worse(result,
-                           ncclRecv(receive, (size_t)from_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
-        send += to_bytes[r];
-        receive += from_bytes[r];
+                           ncclSend(send, (size_t)send_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        if (receive_bytes[r])
+            result = worse(
+                result, ncclRecv(receive, (size_t)receive_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        send += send_bytes[r];
+        receive += receive_bytes[r];
     }
     return await(group, worse(result, ncclGroupEnd()), error);
 }

@@ -14,10 +14,10 @@ bool connection_open(struct ranks *ranks, struct error *error)
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
 
     return !size || atoi(size) <= 1 ||
-           group_error(&ranks->all, error,
-                       "%s ranks were started, but this program was built without %s, for one; "
-                       "sh common/setup.sh checks installs MPI; then build it again",
-                       size, CONNECTION_MISSING);
+           group_error_set(&ranks->all, error,
+                           "%s ranks were started, but this program was built without %s, for one; "
+                           "sh common/setup.sh checks installs MPI; then build it again",
+                           size, CONNECTION_MISSING);
 }
 
 void connection_close(struct ranks *ranks)
@@ -32,13 +32,13 @@ bool connection_start_together(const struct ranks *ranks, struct error *error)
     return true;
 }
 
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
-    (void)all, (void)color, (void)group, (void)error;
+    (void)parent, (void)color, (void)group, (void)error;
     return true;
 }
 
-void connection_free(struct group *group)
+void connection_free(struct rank_group *group)
 {
     (void)group;
 }
@@ -47,28 +47,28 @@ void connection_begin(void)
 {
 }
 
-bool connection_end(const struct group *group, struct error *error)
+bool connection_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
 }
 
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
                            struct error *error)
 {
-    (void)own, (void)bytes, (void)all;
-    return group_error(group, error, "this program was built for one rank");
+    (void)own_part, (void)bytes, (void)all_parts;
+    return group_error_set(group, error, "this program was built for one rank");
 }
 
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
-    (void)sums, (void)count;
-    return group_error(group, error, "this program was built for one rank");
+    (void)sums, (void)num_sums;
+    return group_error_set(group, error, "this program was built for one rank");
 }
 
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
+bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
+                           void *receive_buffer, const int64_t *receive_bytes, struct error *error)
 {
-    (void)to, (void)to_bytes, (void)from, (void)from_bytes;
-    return group_error(group, error, "this program was built for one rank");
+    (void)send_buffer, (void)send_bytes, (void)receive_buffer, (void)receive_bytes;
+    return group_error_set(group, error, "this program was built for one rank");
 }
