@@ -60,7 +60,6 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 }
 // [ldmatrix]
 
-// [mma]
 // On older GPUs, which lack this instruction, ASM_80 traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define ASM_80(...) asm volatile(__VA_ARGS__)
@@ -68,6 +67,7 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 #define ASM_80(...) __trap()
 #endif
 
+// [mma]
 /** Computes d += a b with f32 accumulation. Requires compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
@@ -76,6 +76,7 @@ static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint3
            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+// [mma]
 
 static __device__ __forceinline__ void mma_m16n8k16_f16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
@@ -84,6 +85,5 @@ static __device__ __forceinline__ void mma_m16n8k16_f16(float d[4], const uint32
            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-// [mma]
 
 #endif
