@@ -10,10 +10,7 @@
 #include "kernels/router.cuh"
 
 // [few_token]
-/**
- * The shared memory of a block, which routes one token. It is a single object, so that one register addresses all
- * members.
- */
+/** The shared memory of a block, which routes one token. */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
