@@ -198,7 +198,7 @@ void simt_block_reset(struct block *block)
         struct warp *warp = &block->warp[i];
 
         warp->ready = warp->lanes;
-        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->replayed_to_end = 0;
+        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->ended = warp->replayed_to_end = 0;
         warp->at_iteration_end = 0;
         warp->order.sync_end = warp->order.partly_synced = 0;
         warp->num_open_steps = 0;
@@ -255,7 +255,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
-    char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME_SIZE];
+    char detail[768], also[WAITS_TEXT], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
 
     if (mbarrier_wait) {
         describe_waits(block, mbarrier_wait, also);
@@ -266,13 +266,19 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     }
     if (at_barrier && at_barrier + done == block->threads) {
         simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
+        const bool is_past = block->warp[gone->thread / WARP_LANES].ended >> gone->thread % WARP_LANES & 1;
+
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
-        snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
+        snprintf(others, sizeof others, done > 1 ? " and %u more" : "", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
-                          "%s at %s, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
+                          "%s at %s, but thread (%u,%u,%u)%s %s" SIMT_LOCATION
                           " without it: every thread of the block must reach it",
-                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, returned, gone->wait_site);
+                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, others,
+                          is_past    ? done > 1 ? "have gone on, and are" : "has gone on, and is"
+                          : done > 1 ? "have returned"
+                                     : "has returned",
+                          gone->wait_site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
