@@ -236,7 +236,7 @@ static bool may_expand(const char *code, size_t begin, size_t end, const char *s
     return false;
 }
 
-/** Stores how many arguments the kernel with the parameters at `open` takes at least and at most, if that is certain. */
+/** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
 static bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
 {
     static const char *const nothing[] = {"void", NULL};
@@ -253,7 +253,7 @@ static bool read_parameters(const char *code, size_t open, unsigned *fewest, uns
     return true;
 }
 
-/** Checks that a declaration of the kernel whose name is in [begin, end) has as many parameters as there are arguments. */
+/** Checks that a declaration of the kernel in [begin, end) has as many parameters as the list at `open` has arguments. */
 static bool check_argument_count(const struct source *source, size_t begin, size_t end, size_t open)
 {
     const char *const code = source->code;
