@@ -1630,7 +1630,7 @@ FAULT("convergence", barrier_in_an_if_of_other_warps, 1, 128, "barrier that some
         y[words[127 - threadIdx.x] * 20] = 1;
 }
 
-FAULT("convergence", barrier_of_other_warps_missed, 1, 128, "and 31 more have gone on, and are at :")
+FAULT("convergence", barrier_of_other_warps_missed, 1, 128, "and 31 more have gone on without it, now at :")
 {
     __shared__ int words[128];
 
@@ -1640,6 +1640,23 @@ FAULT("convergence", barrier_of_other_warps_missed, 1, 128, "and 31 more have go
     }
     if (threadIdx.x < 32)
         y[words[127 - threadIdx.x] * 20] = 1;
+}
+
+/* Some lanes of the first warp fault; the others then wait for them at a collective. */
+FAULT("convergence", barrier_missed_before_a_shuffle, 1, 128, "and 31 more have gone on without it, now at :")
+{
+    __shared__ int words[128];
+
+    if (x[threadIdx.x] / 32 > 0) {
+        words[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // [barrier_missed_before_a_shuffle]
+    }
+    if (threadIdx.x >= 32)
+        return;
+    const int index = words[127 - threadIdx.x] * 20;
+    const int value = threadIdx.x < 8 ? y[index] : 1;
+
+    y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, value, 16);
 }
 
 FAULT("memory", unwritten_index, 1, 128, "has written; try: write it first, then a __syncthreads() that all threads of")

@@ -154,6 +154,14 @@ static void check_budget(struct warp *warp)
                       simt_event_limit);
 }
 
+/** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
+static void end_waiting(struct warp *warp)
+{
+    warp->done |= warp->waiting;
+    warp->ended |= warp->waiting;
+    warp->waiting = warp->at_iteration_end = 0;
+}
+
 /**
  * Runs a warp until no lane can continue. Ends its turn earlier if the warp sleeps or has polled for a long time, so
  * that other warps can run.
@@ -180,7 +188,9 @@ static void warp_run(struct block *block, struct warp *warp)
             park_events(warp, ran);
             return;
         }
-        if (warp->waiting)
+        if (warp->waiting && SIMT_UNLIKELY(warp->ended))
+            end_waiting(warp);
+        else if (warp->waiting)
             simt_collectives_complete(warp, !warp->ready || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
@@ -271,14 +281,11 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(others, sizeof others, done > 1 ? " and %u more" : "", done - 1);
-        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
-                          "%s at %s, but thread (%u,%u,%u)%s %s" SIMT_LOCATION
-                          " without it: every thread of the block must reach it",
-                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, others,
-                          is_past    ? done > 1 ? "have gone on, and are" : "has gone on, and is"
-                          : done > 1 ? "have returned"
-                                     : "has returned",
-                          gone->wait_site);
+        simt_fault_thread(
+            cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
+            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION "%s: every thread of the block must reach it",
+            waiting, barrier, gone->index.x, gone->index.y, gone->index.z, others, done > 1 ? "have" : "has",
+            is_past ? "gone on without it, now" : "returned", gone->wait_site, is_past ? "" : " without it");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -130,7 +130,7 @@ struct warp {
     lane_mask at_mbarrier;      /**< lanes at an mbarrier */
     lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
     lane_mask done;             /**< lanes that have returned or ended */
-    lane_mask ended;            /**< lanes that a fault has ended */
+    lane_mask ended;            /**< lanes that a fault has ended, and lanes that would wait for these */
     lane_mask replayed_to_end;  /**< returned lanes that the replay has processed */
     bool has_parked_events;     /**< events of some lanes have been saved */
     int num_open_steps;
