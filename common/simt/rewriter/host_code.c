@@ -253,7 +253,7 @@ static bool read_parameters(const char *code, size_t open, unsigned *fewest, uns
     return true;
 }
 
-/** Checks that a declaration of the kernel in [begin, end) has as many parameters as the list at `open` has arguments. */
+/** Checks that the kernel in [begin, end) is declared with as many parameters as the list at `open` has arguments. */
 static bool check_argument_count(const struct source *source, size_t begin, size_t end, size_t open)
 {
     const char *const code = source->code;
