@@ -15,6 +15,7 @@
  * passed, 1 if one was rejected, 2 if one did not compile or could not be run, and 3 if there is no GPU.
  */
 #include "learn/build_answer.h"
+#include "learn/exercise_list.h"
 #include "learn/learner_file.h"
 #include "learn/regions.h"
 #include "learn/verdict.h"
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
 
@@ -373,17 +375,39 @@ static bool read_text(const char *path, struct named_text *text, struct error *e
     return true;
 }
 
+/** Returns whether a file or folder exists; if not, sets the error to its path and the reason. */
+static bool exists(const char *path, struct error *error)
+{
+    return access(path, F_OK) == 0 || error_set(error, "%s: %s", path, strerror(errno));
+}
+
+/** Returns whether the exercise has a folder; if not, the error lists the exercises with the nearest names. */
+static bool has_folder(const char *name, struct error *error)
+{
+    char folder[PATH_SIZE];
+    const struct exercise *nearest;
+
+    snprintf(folder, sizeof folder, "exercises/%s", name);
+    if (access(folder, F_OK) == 0)
+        return true;
+    nearest = exercise_find(name, error);
+    return nearest && error_set(error, "no exercise is called '%s'; the nearest: %s", name, nearest->name);
+}
+
 static int grade_request(const struct grading_request *request, struct texts_of_exercise *texts)
 {
     struct named_text answers = {0};
     struct error error;
     int code;
 
+    if (!has_folder(request->exercise, &error))
+        return cannot("grade_answer", error.text);
     if (!read_text(texts->exercise_path, &texts->exercise, &error))
         return cannot(request->exercise, error.text);
     if (!request->answers)
         return build_and_run(request, request->exercise, &texts->exercise);
-    if (!read_text(texts->solution_path, &texts->solution, &error) || !read_text(request->answers, &answers, &error))
+    if (!exists(request->answers, &error) || !read_text(texts->solution_path, &texts->solution, &error) ||
+        !read_text(request->answers, &answers, &error))
         return cannot(request->exercise, error.text);
     code = grade_answers(request, texts, answers.text);
     free((char *)answers.text);

@@ -58,4 +58,11 @@ edit 'a line without a mark' "*edit.txt:edited: this line is no part of an edit:
 if (i < count)
 END
 edit 'nothing' "*edit.txt:edited: there is neither a region nor an edit" </dev/null
+
+equal 'a misspelt exercise' "2 grade_answer: no exercise is called '00_own_elemnt'; the nearest: 00_own_element" \
+    "$(said=$("$grade" 00_own_elemnt 2>&1); echo "$? $said")"
+equal 'part of a name' "2 grade_answer: no exercise is called '08_up'; the nearest: 08_up_sweep" \
+    "$(said=$("$grade" 08_up 2>&1); echo "$? $said")"
+equal 'answers that are not there' "2 00_own_element: $scratch/none.txt: No such file or directory" \
+    "$(said=$("$grade" 00_own_element "$scratch/none.txt" 2>&1); echo "$? $said")"
 finish

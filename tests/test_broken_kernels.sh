@@ -16,7 +16,7 @@ drop_barrier() {
 
 breaks "no barrier before the groups are ranked" "$(drop_barrier 1)d" "shared memory race" "*group_scores*"
 breaks "no barrier before the kept groups are read" "$(drop_barrier 2)d" "shared memory" "*kept_groups*"
-breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*lists*"
+breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory race" "*best_first*"
 breaks "no __syncwarp before the choices are read" '/__syncwarp();/d' "shared memory race" "*chosen*"
 breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id/' "mask" "*__shfl_xor_sync*"
 breaks "a shuffle that some lanes skip" \

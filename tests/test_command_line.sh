@@ -107,8 +107,15 @@ refuses "version 2" "$scratch/two.npy: *version 2" --logits "$scratch/two.npy"
 matches "a limit names its flag, its reason and a remedy" \
     "*--num-experts: more than 32 experts in a group; a warp has *; give more groups (--num-expert-group)" \
     "$("$simulated" --num-experts 512 --dist normal 2>&1)"
+npy other "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 250), }" 2000
+equal "a file with a number of experts that the kernel does not have" \
+    "04_bitonic_sort: $scratch/other.npy has 250 experts; the number is a template parameter here, compiled for 64, 128 and 256 (chapter 03 takes others)" \
+    "$("$(dirname "$simulated")/04_bitonic_sort" --logits "$scratch/other.npy" 2>&1)"
 "$simulated" --num-experts 512 --dist normal >/dev/null 2>&1
 equal "a limit is bad usage" 2 $?
+equal "the report ends with how to verify other problems" \
+    "This verifies one problem; --check-corners verifies others, of unusual sizes and values." \
+    "$("$simulated" --num-tokens 3 | tail -n 1)"
 matches "the simulator has no times" "*--bench: the CPU simulator has no times*" "$("$simulated" --bench 2>&1)"
 "$simulated" --bench >/dev/null 2>&1
 equal "and says so as bad usage" 2 $?
@@ -238,6 +245,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 1400 /dev/zero | tr '\0' a)"
 2|*: --out: '' is not a file's name|$P --num-tokens 3 --out ""
 2|*: --out: cannot make the folder /nope/a/b//: /nope/a does not exist|$P --num-tokens 3 --out /nope/a/b//
+2|*: --out: cannot make the folder /proc/nowhere: No such file or directory|$P --num-tokens 3 --out /proc/nowhere
 2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
 2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 2|*: a device, a pipe or a socket; a regular file is read|$P --logits "$scratch/pipe"

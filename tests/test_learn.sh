@@ -747,6 +747,11 @@ equal 'an output that is full' '2 learn: standard output: cannot be written: No 
 mv "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o" "$scratch/moved"
 refuses 'a grader that was not built' '*ninja learn*' run 08_up_sweep
 mv "$scratch/moved" "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o"
+for file in libsimt.a libgrade.a; do
+    mv "$tree/$b/cpu/$file" "$scratch/moved"
+    refuses "a library that was not built: $file" "$b/cpu/$file is not built: *ninja learn*" run 08_up_sweep
+    mv "$scratch/moved" "$tree/$b/cpu/$file"
+done
 learn run 02 --gpu
 equal 'no GPU: exit and lines' '3 1 0' "$code $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
 case $refused in

@@ -64,7 +64,7 @@ static void other_counts(struct grade *grade)
 static void check_conflicts(struct grade *grade, int size)
 {
     check(grade, size, grade_fill_random);
-    grade_check_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+    grade_check_no_conflicts(grade);
 }
 
 static void conflicts(struct grade *grade)

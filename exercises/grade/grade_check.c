@@ -118,6 +118,20 @@ void grade_check_no_divergence(struct grade *grade)
                measured, places);
 }
 
+void grade_check_no_conflicts(struct grade *grade)
+{
+    const uint64_t measured = grade_counter(grade, "shared_conflicts");
+
+    grade_report_measure(grade, "shared_conflicts", (double)measured);
+    if (measured > 0)
+        grade_fail(grade,
+                   "over budget: shared_conflicts: %" PRIu64 ", at most 0 are allowed; loads: %" PRIu64
+                   " wavefronts for %" PRIu64 " requests; stores: %" PRIu64 " for %" PRIu64,
+                   measured, grade_counter(grade, "shared_load_wavefronts"),
+                   grade_counter(grade, "shared_load_requests"), grade_counter(grade, "shared_store_wavefronts"),
+                   grade_counter(grade, "shared_store_requests"));
+}
+
 void grade_check_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int num_units,
                              const char *unit_name)
 {

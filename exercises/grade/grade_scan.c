@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WARP_SIZE = 32 };
 
@@ -68,6 +69,21 @@ static void check_list(struct grade *grade, int list, int num_experts, const int
     }
 }
 
+/** Describes the lists for error messages; a single short list with its counts. */
+static void describe_counts(struct grade *grade, int num_lists, int num_experts, const int32_t *counts)
+{
+    enum { MAX_SHOWN = 8 };
+    char shown[MAX_SHOWN * 12 + 2] = "";
+
+    for (int e = 0; num_lists == 1 && num_experts <= MAX_SHOWN && e < num_experts; e++) {
+        const size_t length = strlen(shown);
+
+        snprintf(shown + length, sizeof shown - length, "%s%" PRId32, e == 0 ? ": " : " ", counts[e]);
+    }
+    grade_describe_input(grade, "%d list%s of %d expert%s%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
+                         num_experts == 1 ? "" : "s", shown);
+}
+
 void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill)
 {
     const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
@@ -75,8 +91,7 @@ void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_li
 
     for (int list = 0; list < num_lists; list++)
         fill(grade_random(grade), counts + (size_t)list * num_experts, num_experts);
-    grade_describe_input(grade, "%d list%s of %d expert%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
-                         num_experts == 1 ? "" : "s");
+    describe_counts(grade, num_lists, num_experts, counts);
 
     const int32_t *const device_counts = grade_input(grade, "counts", counts, num_counts * sizeof *counts);
     int32_t *const device_offsets = grade_output(grade, "offsets", num_offsets * sizeof *device_offsets);

@@ -274,19 +274,35 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
     return result;
 }
 
+/** Returns whether the grader, the rewriter and the libraries exist; if not, sets the error to what builds them. */
+static bool is_built(const struct answer *answer, struct error *error)
+{
+    const char *const how = answer->for_gpu
+                                ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
+                                : "`ninja learn` builds all";
+    const char *const words = answer->for_gpu ? answer_gpu_libraries : answer_libraries;
+    char path[PATH_ROOM];
+
+    grader_path(answer, path);
+    if (access(path, R_OK) != 0)
+        return error_set(error, "the grader%s is not built: %s", answer->for_gpu ? " for a GPU" : "", how);
+    if (!answer->for_gpu && access(answer_rewriter, X_OK) != 0)
+        return error_set(error, "%s is not built: %s", answer_rewriter, how);
+    for (const char *word = words; *word; word += strcspn(word, " "), word += strspn(word, " ")) {
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(word, " "), word);
+        if (strstr(path, ".a") && access(path, R_OK) != 0)
+            return error_set(error, "%s is not built: %s", path, how);
+    }
+    return true;
+}
+
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
 {
-    char grader[PATH_ROOM];
     enum build_result result;
 
     memset(built, 0, sizeof *built);
-    grader_path(answer, grader);
-    if (access(grader, R_OK) != 0) {
-        error_set(error, "the grader%s is not built: %s", answer->for_gpu ? " for a GPU" : "",
-                  answer->for_gpu ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
-                                  : "`ninja learn` builds all");
+    if (!is_built(answer, error))
         return BUILD_NOT_POSSIBLE;
-    }
     if (!add_messages(built, &(struct child_text){NULL, 0})) {
         error_set(error, "out of memory");
         return BUILD_NOT_POSSIBLE;

@@ -4,7 +4,9 @@ own kernel can be built as the page says."""
 import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import course
@@ -89,6 +91,20 @@ class Primer(unittest.TestCase):
                       PAGES[1].read_text())
         self.assertIn("\nbuild $o/obj/first.o: kernel exercises/mine/first.cu ",
                       pathlib.Path("build.ninja").read_text())
+
+    def test_a_function_without_extern_c_is_explained(self):
+        line = "first.cu: f() is a C++ function, which a C file cannot call: write extern \"C\" before it\n"
+        self.assertIn("explain_link.sh $o/obj/first.o exercises/mine/first.cu count_launch",
+                      pathlib.Path("build.ninja").read_text())
+        with tempfile.TemporaryDirectory() as folder:
+            for code, expected in (("int f(int i) { return i; }", line), ("static int f() { return 1; } int g = f();", ""),
+                                   ("extern \"C\" int f(int i) { return i; }", ""), ("int ff(int i) { return i; }", "")):
+                with self.subTest(code):
+                    subprocess.run(["g++", "-O1", "-x", "c++", "-c", "-", "-o", f"{folder}/f.o"], input=code, text=True,
+                                   check=True)
+                    said = subprocess.run(["sh", "common/ninja/explain_link.sh", f"{folder}/f.o", "first.cu", "f"],
+                                          capture_output=True, text=True)
+                    self.assertEqual((said.returncode, said.stderr), (1, expected))
 
 
 if __name__ == "__main__":

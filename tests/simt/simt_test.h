@@ -125,6 +125,20 @@ static inline void expect_fault(cudaError_t error, const char *file, const char 
         print_message("# no file and line in \"%s\"\n", fault);
 }
 
+/** Returns argument `i`, or `otherwise` if there are fewer arguments. Ends the program if it is not a whole number. */
+static inline uint64_t numeric_argument(int argc, char **argv, int i, uint64_t otherwise)
+{
+    char *end = NULL;
+    const uint64_t number = i < argc ? strtoull(argv[i], &end, 10) : otherwise;
+
+    if (end && (argv[i][0] < '0' || argv[i][0] > '9' || *end != '\0')) {
+        fprintf(stderr, "%s: '%s' is not a whole number; usage: %s [PROGRAMS [FIRST_SEED]]\n", argv[0], argv[i],
+                argv[0]);
+        exit(2);
+    }
+    return number;
+}
+
 /** Returns the counters of the launches since the previous call. */
 static inline struct simt_counters take_counters(void)
 {

@@ -218,7 +218,9 @@ REFUSED(barrier_made_by_another, 64, "uses an mbarrier that thread (0,0,0) initi
     mbarrier_arrive(&full); // [barrier_made_by_another]
 }
 
-REFUSED(barrier_made_without_fence, 32, "whose thread has not fenced after that")
+REFUSED(barrier_made_without_fence, 32,
+        "was not made visible to copies; try: mbarrier_init_fence() after the last mbarrier_init(), before the "
+        "__syncthreads()")
 {
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;

@@ -78,7 +78,8 @@ T smallest(const T *values, int count)
     return count > 1 ? smallest(values + 1, count - 1) : values[0];
 }
 
-FAULT("host's", host_function, 1, 32, "calls twice(), which is a function of the host")
+FAULT("host's", host_function, 1, 32,
+      "calls twice(), which is a function of the host; try: __device__ before its definition")
 {
     y[threadIdx.x] = twice(x[threadIdx.x]); // [host_function]
 }
@@ -643,7 +644,7 @@ FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this 
 
 /* --- memory that kernels allocate --------------------------------------------------------------------------------- */
 
-FAULT("heap", heap_past_end, 1, 32, "right past the end of an allocation of 12 bytes")
+FAULT("heap", heap_past_end, 1, 32, "right past the end of an allocation of 12 bytes, made at :")
 {
     int *const words = (int *)malloc(3 * sizeof(int));
 
@@ -1614,6 +1615,58 @@ FAULT("convergence", barrier_after_return, 1, 64, "barrier that some threads mis
         return;
     __syncthreads(); // [barrier_after_return]
     y[threadIdx.x] = 1;
+}
+
+/* The first warp skips the barrier, reads what no thread has written yet, and uses it as an index. */
+FAULT("convergence", barrier_in_an_if_of_other_warps, 1, 128, "barrier that some threads miss: thread (32,0,0)")
+{
+    __shared__ int words[128];
+
+    if (x[threadIdx.x] / 32 > 0) {
+        words[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // [barrier_in_an_if_of_other_warps]
+    }
+    if (threadIdx.x < 32)
+        y[words[127 - threadIdx.x] * 20] = 1;
+}
+
+FAULT("convergence", barrier_of_other_warps_missed, 1, 128, "and 31 more have gone on without it, now at :")
+{
+    __shared__ int words[128];
+
+    if (x[threadIdx.x] / 32 > 0) {
+        words[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // [barrier_of_other_warps_missed]
+    }
+    if (threadIdx.x < 32)
+        y[words[127 - threadIdx.x] * 20] = 1;
+}
+
+/* Some lanes of the first warp fault; the others then wait for them at a collective. */
+FAULT("convergence", barrier_missed_before_a_shuffle, 1, 128, "and 31 more have gone on without it, now at :")
+{
+    __shared__ int words[128];
+
+    if (x[threadIdx.x] / 32 > 0) {
+        words[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // [barrier_missed_before_a_shuffle]
+    }
+    if (threadIdx.x >= 32)
+        return;
+    const int index = words[127 - threadIdx.x] * 20;
+    const int value = threadIdx.x < 8 ? y[index] : 1;
+
+    y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, value, 16);
+}
+
+FAULT("memory", unwritten_index, 1, 128, "has written; try: write it first, then a __syncthreads() that all threads of")
+{
+    __shared__ int words[128];
+
+    if (threadIdx.x > 200)
+        words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[words[threadIdx.x] * 20] = 1; // [unwritten_index]
 }
 
 FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some threads miss")
@@ -2764,12 +2817,27 @@ static __global__ void managed_kernel(int *words)
     words[threadIdx.x * 2] = 1; // [managed_past_end]
 }
 
-FAULT_LAUNCH("memory", managed_past_end, "right past the end of an allocation of 200 bytes")
+FAULT_LAUNCH("memory", managed_past_end, "right past the end of an allocation of 200 bytes, made at :")
 {
     (void)managed_past_end_added;
     assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
     keep(shared_words);
     managed_kernel<<<1, 32>>>(shared_words);
+}
+
+static __global__ void ordered_kernel(int *words)
+{
+    words[threadIdx.x] = 1; // [malloc_async_past_end]
+}
+
+FAULT_LAUNCH("memory", malloc_async_past_end, "of 100 bytes, made at :")
+{
+    int *words = NULL;
+
+    (void)malloc_async_past_end_added;
+    assert_int_equal(cudaMallocAsync(&words, 100, 0), cudaSuccess);
+    keep(words);
+    ordered_kernel<<<1, 32>>>(words);
 }
 
 HOST_FAULT(managed_after_free, "reads memory from CUDA, in an allocation of 256 bytes that has been freed")

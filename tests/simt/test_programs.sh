@@ -32,6 +32,13 @@ for name in $(sed -n 's|^//// ||p' tests/simt/programs.txt); do
     [ $((number % $2)) -ne 0 ] || equal "$(echo "$name" | tr _ ' ')" PASSED "$(run_program "$name")"
 done
 
+for test in races copies; do
+    said=$("$build/tests/simt/test_$test" abc 2>&1)
+    equal "test_$test: a word that is no number" \
+        "2 $build/tests/simt/test_$test: 'abc' is not a whole number; usage: $build/tests/simt/test_$test [PROGRAMS [FIRST_SEED]]" \
+        "$? $said"
+done
+
 # refuses NAME BODY ERROR: checks that the compiler rejects a device function with this body
 refuses() {
     printf '#include <stdio.h>\n#include <cuda_runtime.h>\n__device__ int *function(int n)\n{\n%s\n}\n' "$2" \

@@ -1011,9 +1011,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(random_streams)};
 
-    if (argc > 1)
-        programs = (unsigned)strtoul(argv[1], NULL, 10);
-    if (argc > 2)
-        first_seed = strtoull(argv[2], NULL, 10);
+    programs = (unsigned)numeric_argument(argc, argv, 1, programs);
+    first_seed = numeric_argument(argc, argv, 2, first_seed);
     return cmocka_run_group_tests_name("races", tests, NULL, NULL);
 }

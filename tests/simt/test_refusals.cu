@@ -235,6 +235,10 @@ static void two_blocks_write_one_word(void **)
                  "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes at byte 0 of an allocation of "
                  "16384 bytes that thread (0,0,0) of block "
                  "(0,0,0) wrote");
+    blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_race",
+                 "and blocks are not ordered; try: a different index in each block, a store by one of them only, or "
+                 "two launches");
 }
 
 static __global__ void blocks_read_kernel(const int *x, int *y)
@@ -361,7 +365,10 @@ static void out_of_bounds(void **)
     offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
                  "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right past the end of an "
-                 "allocation of 16384 bytes");
+                 "allocation of 16384 bytes, made at tests/simt/simt_test.h:");
+    offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
+                 "as in if (i < n); or a larger allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints");
     offset_kernel<<<1, 32>>>(device_x, device_y, -1);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
 

@@ -33,6 +33,12 @@ refused() {
     equal "$1" "1 $source:$3: $4" "$? $message"
 }
 
+# accepted NAME TEXT: checks that the tool does not reject TEXT
+accepted() {
+    printf '%s' "$2" >"$source"
+    equal "$1" "" "$("$tool" "$source" 2>&1 >/dev/null)"
+}
+
 no_kernel="before <<< must stand a kernel's name or an expression in parentheses"
 no_end='after <<< must follow, in the same statement, its >>> and an argument list'
 no_close='the argument list after >>> has no end'
@@ -521,7 +527,35 @@ static void g() { int *a = f<int>(1); }' 2 "$of_host"
 refused 'a kernel without <<<>>>' '__global__ void k(int); int main() {
 k(1); }' 2 'k is a kernel, which the host launches: k<<<blocks, threads>>>(...)'
 refused 'the size of a block on the host' '__global__ void k(int *a) { SIMT(*a = blockDim.x); }
-int main() { return blockDim . x; }' 2 'blockDim exists in kernels only: the host knows the size of the launch from <<<>>>'
+int main() { return blockDim . x; }' 2 \
+    'blockDim exists in kernels and __device__ functions only; on the host, use the size given in <<<>>>'
+no_global='k is launched by <<<>>>, but has no __global__: declare it as __global__ void k(...)'
+refused 'a kernel without __global__ that uses threadIdx' '
+static void k(int *x)
+{
+    if (x) { x[threadIdx.x] = 1; }
+}
+void f(int *x) { k<<<1, 32>>>(x); }' 2 "$no_global"
+refused 'a kernel without __global__' 'void k(int *x) { *x = 1; }
+void f(int *x) { k<<<1, 32>>>(x); }' 1 "$no_global"
+refused 'a kernel template without __global__' 'template <class T> void k(T *x) { *x = 1; }
+void f(int *x) { k<int><<<1, 32>>>(x); }' 1 "$no_global"
+refused 'one argument too few' '__global__ void k(float *x, float y) { }
+void f(float *x) {
+k<<<1, 32>>>(x); }' 3 'k has 2 parameters, but the launch passes 1 argument'
+refused 'one argument too many' 'template <int N> __global__ void k(A<N, 2> x, int *y = 0) { }
+void f(int *x) { k<2><<<1, 32>>>(a, x, g(1, 2)); }' 2 'k has 2 parameters, but the launch passes 3 arguments'
+refused 'an argument for a kernel without parameters' '__global__ void k(void) { }
+void f(int *x) { k<<<1, 32>>>(x); }' 2 'k has 0 parameters, but the launch passes 1 argument'
+for text in '__global__ void k(int x, int y = 1);' '__global__ void k(int x); __global__ void k(int x, int y);' \
+    'template <class... T> __global__ void k(T... x);' '__global__ void k(PARAMETERS);' 'KERNEL void k(int x);' \
+    'void g(void (*k)(int, int)) { k<<<1, 1>>>(x); }'; do
+    accepted "the numbers of arguments: $text" "$text void f(int x) { k<<<1, 1>>>(x); }"
+done
+accepted 'a host function around a launch of the same name' 'static void k(int x, int y) { k<<<1, 1>>>(x); }'
+for list in 'a < b, c > d' 'ARGUMENTS' 'x...' 'f<1, 2>(3), 4'; do
+    accepted "arguments that may be more or fewer: $list" "__global__ void k(int, int); void f() { k<<<1, 1>>>($list); }"
+done
 for text in '__device__ int f(int); int f(float); int main() { return f(1); }' \
     '__host__ __device__ int f(int); int main() { return f(1); }' \
     '__device__ int f(int); int main() { return a.f(1) + b->f(1) + c::f(1) + sizeof(f(1)) + f; }' \

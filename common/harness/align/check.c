@@ -108,12 +108,17 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t sl
     return position < exam->problem->numel ? position : -1;
 }
 
-/** Appends to the error the number of positions that are missing from sorted_token_ids. */
+/**
+ * Appends to the error the number of positions that are missing from sorted_token_ids, and the first and the last if
+ * all between them are missing as well.
+ */
 static void count_missing(struct examination *exam)
 {
     struct error *const error = exam->error;
     const size_t length = strlen(error->text);
-    int64_t positions = 0, missing = 0;
+    char range[64] = "";
+    int64_t positions = 0, missing = 0, first = 0, last = 0;
+    bool is_range = true, is_past = false; /* a position after the first missing one has been placed */
 
     for (int64_t slot = 0; slot < exam->problem->capacity; slot++) {
         const int32_t element = exam->buffers->sorted_token_ids[slot];
@@ -125,11 +130,19 @@ static void count_missing(struct examination *exam)
         const bool belongs = align_id_is_valid(exam->problem, id_at(exam, i));
 
         positions += belongs;
-        missing += belongs && exam->placed_at[i] < 0;
+        if (belongs && exam->placed_at[i] >= 0)
+            is_past = missing > 0;
+        if (!belongs || exam->placed_at[i] >= 0)
+            continue;
+        first = missing++ == 0 ? i : first;
+        last = i;
+        is_range = is_range && !is_past;
     }
+    if (missing > 1 && is_range)
+        snprintf(range, sizeof range, ", %" PRId64 " to %" PRId64, first, last);
     if (missing > 0)
-        snprintf(error->text + length, sizeof error->text - length, "; missing: %" PRId64 " of %" PRId64 " positions",
-                 missing, positions);
+        snprintf(error->text + length, sizeof error->text - length, "; missing: %" PRId64 " of %" PRId64 " positions%s",
+                 missing, positions, range);
 }
 
 /** Sets the error for a slot of the expert's group; `expert` is -1 for slots past the last group. Returns false. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,16 +161,19 @@ unsigned program_traits(const struct program *program)
 /** Sets the error for a folder that cannot be made; if its parent does not exist, the error names the parent. */
 static bool refuse_directory(const char *directory, int reason, struct error *error)
 {
-    size_t parent = strlen(directory);
+    char parent[PATH_MAX];
+    size_t length = strlen(directory);
 
-    while (parent > 0 && directory[parent - 1] == '/')
-        parent--;
-    while (parent > 0 && directory[parent - 1] != '/')
-        parent--;
-    return reason == ENOENT && parent > 1
-               ? error_set(error, "--out: cannot make the folder %s: %.*s does not exist", directory, (int)parent - 1,
-                           directory)
-               : error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
+    while (length > 0 && directory[length - 1] == '/')
+        length--;
+    while (length > 0 && directory[length - 1] != '/')
+        length--;
+    if (reason == ENOENT && length > 1 && length <= sizeof parent) {
+        snprintf(parent, sizeof parent, "%.*s", (int)length - 1, directory);
+        if (access(parent, F_OK) != 0)
+            return error_set(error, "--out: cannot make the folder %s: %s does not exist", directory, parent);
+    }
+    return error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
 }
 
 bool output_directory_prepare(const char *directory, struct error *error)
@@ -549,6 +553,18 @@ static int end_check_all(struct program *program)
     return program_print_error(program);
 }
 
+/** Tells a reader who has verified one problem how to verify others, if the program has --check-corners. */
+static void report_other_problems(const struct program *program, struct record *report)
+{
+    const char *const *unsupported = program->unsupported_options;
+
+    while (unsupported && *unsupported && strcmp(*unsupported, "check-corners") != 0)
+        unsupported++;
+    if (program->error.result == RUN_VERIFIED && !(unsupported && *unsupported))
+        record_add_text(report, IN_TABLE, NULL, "%s",
+                        "\nThis verifies one problem; --check-corners verifies others, of unusual sizes and values.");
+}
+
 /** Writes the report and the error, if there is an error. Returns the exit code. */
 static int end_report(struct program *program)
 {
@@ -556,10 +572,12 @@ static int end_report(struct program *program)
     struct record *const report = &program->report;
     bool written;
 
-    if (program->requested_options.bench)
+    if (program->requested_options.bench) {
         bench_report_rows(&program->bench, report);
-    else
+    } else {
         report_add_counters(&program->counters, (double)program->options->num_tokens, report);
+        report_other_problems(program, report);
+    }
     written = (wrong || program->error.result == RUN_VERIFIED) &&
               record_write(report, program->requested_options.format, stdout, &program->error);
     record_free(report);

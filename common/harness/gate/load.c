@@ -59,16 +59,32 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
     return true;
 }
 
-/** Sets the number of tokens and the bias, then checks that the problem is valid and supported. */
+/** Checks that the implementation supports as many experts as the logits file `path` has, unless `path` is NULL. */
+static bool check_experts(const struct gate_options *options, const struct gate_implementation *implementation,
+                          const char *path, struct error *error)
+{
+    static const char flag[] = "--num-experts: ";
+    const char *const reason = path ? gate_unsupported_reason(implementation, &options->problem) : NULL;
+
+    if (!reason || options->num_experts_given || strncmp(reason, flag, strlen(flag)) != 0)
+        return true;
+    error->unsupported = true;
+    return error_set(error, "%s has %d experts; %s", path, options->problem.num_experts, reason + strlen(flag));
+}
+
+/**
+ * Sets the number of tokens and the bias, then checks that the problem is valid and supported. `path` is the logits
+ * file or NULL.
+ */
 static bool settle_problem(struct gate_options *options, const struct gate_implementation *implementation,
-                           struct error *error)
+                           const char *path, struct error *error)
 {
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
     problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
     problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
-    return gate_problem_check(problem, error) &&
+    return check_experts(options, implementation, path, error) && gate_problem_check(problem, error) &&
            check_supported(gate_unsupported_reason(implementation, problem), error);
 }
 
@@ -114,7 +130,7 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
     struct npy_array file = {.data = NULL};
     const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, "[tokens, experts]", &file, error) &&
                                      fit_problem(options, &file, path, error))) &&
-                      settle_problem(options, implementation, error) &&
+                      settle_problem(options, implementation, generated ? NULL : path, error) &&
                       gate_tensors_allocate(&options->problem, tensors, error);
 
     if (good && generated)

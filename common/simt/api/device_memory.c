@@ -30,8 +30,9 @@ static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum
 {
     const cudaError_t error = simt_check_permitted(name, CALL_WAITS, call_site);
 
-    return error == cudaSuccess ? report_allocation(name, simt_arena_allocate(pointer, bytes, owner), call_site)
-                                : error;
+    return error == cudaSuccess
+               ? report_allocation(name, simt_arena_allocate(pointer, bytes, owner, call_site), call_site)
+               : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
@@ -199,12 +200,13 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     if (simt_stream_is_capturing(stream))
         return not_captured("cudaMallocAsync", SIMT_RETURN_ADDRESS());
-    const cudaError_t error = report_allocation("cudaMallocAsync", simt_arena_allocate(pointer, bytes, OWNER_DEVICE),
-                                                SIMT_RETURN_ADDRESS());
+    const uintptr_t call_site = SIMT_RETURN_ADDRESS();
+    const cudaError_t error = report_allocation(
+        "cudaMallocAsync", simt_arena_allocate(pointer, bytes, OWNER_DEVICE, call_site), call_site);
 
     if (error != cudaSuccess || bytes == 0)
         return error;
-    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, SIMT_RETURN_ADDRESS());
+    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, call_site);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)

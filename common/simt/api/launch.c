@@ -200,6 +200,7 @@ static cudaError_t run(const struct launch *launch)
     simt_progress = (struct launch_progress){0};
     simt_faulted = false;
     simt_fault_store_callers = simt_lane_callers;
+    simt_fault_end_thread = simt_lane_end;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_counting_end();

@@ -29,15 +29,15 @@ static size_t heap_bytes(size_t bytes)
     return (bytes + 15) / 16 * 16 + 16;
 }
 
-/** Allocates memory from the heap, for the call `made_by`; returns NULL if there is not enough. */
-static void *heap_allocate(size_t bytes, const char *made_by)
+/** Allocates memory from the heap, for the call `made_by` at `call_site`; returns NULL if there is not enough. */
+static void *heap_allocate(size_t bytes, const char *made_by, uintptr_t call_site)
 {
     void *memory = NULL;
 
     simt_heap_is_used = true;
     if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
         return NULL;
-    if (simt_arena_allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
+    if (simt_arena_allocate(&memory, bytes, OWNER_KERNEL, call_site) != cudaSuccess || !memory)
         return NULL;
     const size_t offset = arena_offset(memory);
 
@@ -90,14 +90,14 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 }
 
 /** Allocates memory from the kernels' heap or, on the host, from the C library's heap. */
-static void *allocate(size_t bytes, const char *made_by)
+static void *allocate(size_t bytes, const char *made_by, uintptr_t call_site)
 {
-    return simt_running.lane ? heap_allocate(bytes, made_by) : malloc(bytes);
+    return simt_running.lane ? heap_allocate(bytes, made_by, call_site) : malloc(bytes);
 }
 
 void *simt_malloc(size_t bytes)
 {
-    return allocate(bytes, "malloc()");
+    return allocate(bytes, "malloc()", SIMT_RETURN_ADDRESS());
 }
 
 static _Noreturn void fault_release(const void *memory, uintptr_t pc)
@@ -125,12 +125,12 @@ void simt_free(void *memory)
 
 void *simt_new(size_t bytes)
 {
-    return allocate(bytes, "new");
+    return allocate(bytes, "new", SIMT_RETURN_ADDRESS());
 }
 
 void *simt_new_array(size_t bytes)
 {
-    return allocate(bytes, "new[]");
+    return allocate(bytes, "new[]", SIMT_RETURN_ADDRESS());
 }
 
 void simt_delete(void *memory)

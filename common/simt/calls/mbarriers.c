@@ -421,7 +421,9 @@ static void issue(struct bulk_copy *copy, void *address)
 
     if (!barrier->fenced)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
-                        "copies with an mbarrier, made" SIMT_LOCATION ", whose thread has not fenced after that",
+                        "copies with an mbarrier that was initialised" SIMT_LOCATION
+                        " and was not made visible to copies" SIMT_ADVICE_PREFIX
+                        "mbarrier_init_fence() after the last mbarrier_init(), before the __syncthreads()",
                         barrier->pc);
     copy->issuing_thread = simt_running.lane->thread;
     copy->phase = barrier->phase;

@@ -154,6 +154,14 @@ static void check_budget(struct warp *warp)
                       simt_event_limit);
 }
 
+/** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
+static void end_waiting(struct warp *warp)
+{
+    warp->done |= warp->waiting;
+    warp->ended |= warp->waiting;
+    warp->waiting = warp->at_iteration_end = 0;
+}
+
 /**
  * Runs a warp until no lane can continue. Ends its turn earlier if the warp sleeps or has polled for a long time, so
  * that other warps can run.
@@ -180,7 +188,9 @@ static void warp_run(struct block *block, struct warp *warp)
             park_events(warp, ran);
             return;
         }
-        if (warp->waiting)
+        if (warp->waiting && SIMT_UNLIKELY(warp->ended))
+            end_waiting(warp);
+        else if (warp->waiting)
             simt_collectives_complete(warp, !warp->ready || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
@@ -198,7 +208,7 @@ void simt_block_reset(struct block *block)
         struct warp *warp = &block->warp[i];
 
         warp->ready = warp->lanes;
-        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->replayed_to_end = 0;
+        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->ended = warp->replayed_to_end = 0;
         warp->at_iteration_end = 0;
         warp->order.sync_end = warp->order.partly_synced = 0;
         warp->num_open_steps = 0;
@@ -255,7 +265,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
-    char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME_SIZE];
+    char detail[768], also[WAITS_TEXT], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
 
     if (mbarrier_wait) {
         describe_waits(block, mbarrier_wait, also);
@@ -266,13 +276,16 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     }
     if (at_barrier && at_barrier + done == block->threads) {
         simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
+        const bool is_past = block->warp[gone->thread / WARP_LANES].ended >> gone->thread % WARP_LANES & 1;
+
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
-        snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
-        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
-                          "%s at %s, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
-                          " without it: every thread of the block must reach it",
-                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, returned, gone->wait_site);
+        snprintf(others, sizeof others, done > 1 ? " and %u more" : "", done - 1);
+        simt_fault_thread(
+            cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
+            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION "%s: every thread of the block must reach it",
+            waiting, barrier, gone->index.x, gone->index.y, gone->index.z, others, done > 1 ? "have" : "has",
+            is_past ? "gone on without it, now" : "returned", gone->wait_site, is_past ? "" : " without it");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -73,6 +73,22 @@ void simt_lane_suspend(void)
     }
 }
 
+void simt_lane_end(uintptr_t pc)
+{
+    struct lane *const lane = simt_running.lane;
+
+    if (!lane)
+        return;
+    const lane_mask self = lane_bit(lane->thread % WARP_LANES);
+
+    lane->wait_site = pc;
+    simt_running.warp->ready &= ~self;
+    simt_running.warp->done |= self;
+    simt_running.warp->ended |= self;
+    simt_lane_suspend();
+    __builtin_unreachable();
+}
+
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {

@@ -129,7 +129,8 @@ struct warp {
     lane_mask at_barrier;       /**< lanes at the block's barrier */
     lane_mask at_mbarrier;      /**< lanes at an mbarrier */
     lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
-    lane_mask done;             /**< lanes that have returned */
+    lane_mask done;             /**< lanes that have returned or ended */
+    lane_mask ended;            /**< lanes that a fault has ended, and lanes that would wait for these */
     lane_mask replayed_to_end;  /**< returned lanes that the replay has processed */
     bool has_parked_events;     /**< events of some lanes have been saved */
     int num_open_steps;
@@ -227,6 +228,8 @@ extern struct launch_progress simt_progress;
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
+/** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
+void simt_lane_end(uintptr_t pc);
 
 /**
  * Checks by return addresses whether two waiting lanes of the running block reached the same call through the same

@@ -38,6 +38,7 @@ static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
 void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);
+void (*simt_fault_end_thread)(uintptr_t pc);
 
 /**
  * Makes room for another fault. If the program has read neither the last fault nor its error, the last fault is kept in
@@ -169,6 +170,8 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
 
     if (simt_is_second_host_thread())
         simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
+    if (suspected.present && suspicion == SUSPECT_UNWRITTEN && error != cudaErrorLaunchTimeout && simt_fault_end_thread)
+        simt_fault_end_thread(pc);
     /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
         make_room();

@@ -23,6 +23,12 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
 _Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/**
+ * Ends the running thread, at `pc`, instead of the launch; returns only if no thread runs. If a fault follows a read of
+ * an unwritten value, both may result from a barrier that the thread has missed and other threads have yet to reach.
+ */
+extern void (*simt_fault_end_thread)(uintptr_t pc);
+
 enum { FAULT_CALLERS = 8 };
 /** Stores the return addresses of the running thread's innermost calls in progress, if a thread runs. */
 extern void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);

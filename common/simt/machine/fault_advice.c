@@ -16,6 +16,8 @@ static const struct {
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
+    {"call of a host function",
+     "__device__ before its definition, or __host__ __device__ if the host calls it as well"},
     {"call of a pure virtual function", "implement the function in the object's class"},
     {"collective that some lanes miss", "move the call out of the branch, or give it the mask of the lanes that make "
                                         "it, from __ballot_sync() before the branch"},
@@ -59,7 +61,9 @@ static const struct {
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
     {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
-    {"uninitialised shared memory", "write it first, then __syncthreads(): shared memory has no initial value"},
+    {"uninitialised shared memory",
+     "write it first, then a __syncthreads() that all threads of the block reach: shared "
+     "memory has no initial value"},
     {"use after free",
      "free the memory after its last use: after the launch or, for memory that a kernel allocates, after "
      "a barrier"},

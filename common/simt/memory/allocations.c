@@ -117,7 +117,7 @@ static size_t find_gap(size_t slot, size_t *offset)
  * Allocates memory for kernels. An allocation that the host may access shares no page with one that the host may not
  * access.
  */
-cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner)
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner, uintptr_t call_site)
 {
     const bool shared = is_host_accessible(owner);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
@@ -161,6 +161,7 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
                                                         .slot_bytes = slot,
                                                         .owner = owner,
                                                         .is_new = true,
+                                                        .made_at = call_site,
                                                         .array_offset = offset,
                                                         .array_bytes = bytes};
     simt_arena.any_new = true;
@@ -257,11 +258,14 @@ static void describe_from(const char *where, const struct allocation *allocation
         snprintf(text, size, "%s an allocation of %zu bytes", where, allocation->array_bytes);
 }
 
-/**
- * Describes an offset by the array that contains it or, if none does, by the closest array. If that array has been
- * freed, returns the program counter of the free, or 1 if it is unknown; otherwise returns 0.
- */
-static uintptr_t describe(size_t offset, char *text, size_t size)
+/** Where the memory that a description mentions was allocated and freed: program counters, or 0. */
+struct history_of_memory {
+    uintptr_t made_at;  /**< 0 if the array has a name */
+    uintptr_t freed_at; /**< 1 if it has been freed at an unknown place */
+};
+
+/** Describes an offset by the array that contains it or, if none does, by the closest array. */
+static struct history_of_memory describe(size_t offset, char *text, size_t size)
 {
     const struct allocation *const end = simt_arena.allocations + simt_arena.num_allocations;
     const struct allocation *const first = simt_arena.allocations + find_after(offset);
@@ -270,9 +274,11 @@ static uintptr_t describe(size_t offset, char *text, size_t size)
     const struct allocation *const freed = freed_at(offset);
     const size_t past = behind ? offset - array_end(behind) : SIZE_MAX;
     const size_t before = ahead < end ? ahead->array_offset - offset : SIZE_MAX;
+    const struct allocation *live = NULL;
     char where[64];
 
     if (ahead < end && offset >= ahead->array_offset) {
+        live = ahead;
         snprintf(where, sizeof where, "%zu bytes into", offset - ahead->array_offset);
         describe_from(where, ahead, text, size);
     } else if (freed) {
@@ -281,14 +287,17 @@ static uintptr_t describe(size_t offset, char *text, size_t size)
     } else if (behind && past <= before && offset < behind->offset + behind->slot_bytes) {
         snprintf(where, sizeof where, past == 0 ? "right past the end of" : "%zu bytes past the end of", past);
         describe_from(where, behind, text, size);
+        live = behind;
     } else if (ahead < end && offset + RED_ZONE_BYTES >= ahead->offset) {
         snprintf(where, sizeof where, "%zu bytes before", before);
         describe_from(where, ahead, text, size);
+        live = ahead;
     } else {
         snprintf(text, size, "in memory that has been freed");
-        return 1;
+        return (struct history_of_memory){.freed_at = 1};
     }
-    return freed && !(ahead < end && offset >= ahead->array_offset) ? freed->freed_at : 0;
+    return live ? (struct history_of_memory){.made_at = live->name[0] ? 0 : live->made_at}
+                : (struct history_of_memory){.freed_at = freed->freed_at};
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
@@ -324,16 +333,19 @@ const char *simt_phrase_that_begin(const char *place, unsigned num_bytes)
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
-    char where[160];
+    char where[160], at[320] = "";
+    const struct history_of_memory history = describe(
+        address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
 
-    char at[32] = "";
-
-    const uintptr_t freed_at = describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where,
-                                        sizeof where);
-
-    if (freed_at > 1)
-        snprintf(at, sizeof at, SIMT_LOCATION, freed_at);
-    simt_fault_here(cudaErrorIllegalAddress, pc, freed_at ? "use after free" : "out-of-bounds global access",
+    if (history.freed_at > 1)
+        snprintf(at, sizeof at, SIMT_LOCATION, history.freed_at);
+    else if (history.made_at)
+        snprintf(at, sizeof at,
+                 ", made" SIMT_LOCATION SIMT_ADVICE_PREFIX
+                 "compare the index with 0 and the number of elements before the access, as in if (i < n); or a larger "
+                 "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints",
+                 history.made_at);
+    simt_fault_here(cudaErrorIllegalAddress, pc, history.freed_at ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
                     simt_phrase_that_begin(where, (unsigned)count), where, at);
 }

@@ -20,6 +20,7 @@ struct allocation {
     size_t slot_bytes;           /**< size including padding and red zone */
     enum allocation_owner owner; /**< host-accessible memory has separate pages, which are never closed */
     bool is_new;                 /**< the allocation's unwritten marks are not in the shadow yet */
+    uintptr_t made_at;           /**< call that allocated it */
     uintptr_t freed_at;          /**< for freed memory: where it was freed */
     const char *allocating_call; /**< for memory that a kernel has allocated: the call, such as "new[]" */
     bool host_checks;            /**< the host may copy unwritten bytes, because its own checks find them */
@@ -86,8 +87,10 @@ void simt_forget_read_only(void);
  */
 bool simt_arena_set_access(size_t begin, size_t end, bool allow);
 
-/** Allocates memory for kernels, or returns an error. *pointer is NULL if `bytes` is 0. */
-cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner);
+/**
+ * Allocates memory for kernels, for a call at `call_site`, or returns an error. *pointer is NULL if `bytes` is 0.
+ */
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner, uintptr_t call_site);
 /** Frees an allocation, for a call at `call_site`. */
 void simt_arena_free(const struct allocation *allocation, uintptr_t call_site);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */

@@ -147,6 +147,9 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "announces, and again after it is read, before a barrier with other threads that use the data";
     if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
         return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
+    if (past->kind == PAST_WRITE && access->type == ACCESS_STORE)
+        return "blocks are not ordered" SIMT_ADVICE_PREFIX
+               "a different index in each block, a store by one of them only, or two launches";
     return "blocks are not ordered" SIMT_ADVICE_PREFIX "atomics, or two launches";
 }
 

@@ -18,16 +18,7 @@
 
 #define OPERATORS "+-*/%&|^<>=!"
 
-enum { MAX_PARAMETERS = 32 };
-
-/** A list of parameters or arguments, each without the white space around it. */
-struct list {
-    size_t begin[MAX_PARAMETERS], end[MAX_PARAMETERS];
-    unsigned count;
-};
-
-/** Reads the list between the parentheses at `open` and `close`. Returns false if it is too long or not understood. */
-static bool read_list(const char *code, size_t open, size_t close, struct list *list)
+bool read_list(const char *code, size_t open, size_t close, struct list *list)
 {
     size_t begin = open + 1;
 

@@ -1,8 +1,19 @@
-/** @file arguments.h  Marks arguments that are structures passed by value. Called by mark_blocks.c. */
+/** @file arguments.h  Reads lists of arguments, and marks arguments that are structures passed by value. */
 #ifndef SIMT_REWRITER_ARGUMENTS_H
 #define SIMT_REWRITER_ARGUMENTS_H
 
 #include "source.h"
+
+enum { MAX_PARAMETERS = 32 };
+
+/** A list of parameters or arguments, each without the white space around it. */
+struct list {
+    size_t begin[MAX_PARAMETERS], end[MAX_PARAMETERS];
+    unsigned count;
+};
+
+/** Reads the list between the parentheses at `open` and `close`. Returns false if it is too long or not understood. */
+bool read_list(const char *code, size_t open, size_t close, struct list *list);
 
 /** Finds the functions that the file declares, for mark_arguments(). Returns false after an error message. */
 bool find_functions(struct source *source);

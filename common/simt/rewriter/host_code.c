@@ -1,6 +1,8 @@
 /** @file host_code.c  Rejects uses of kernels, device functions and the built-in variables that nvcc rejects too. */
+#include "arguments.h"
 #include "rewrite.h"
 
+#include <limits.h>
 #include <string.h>
 
 /** Returns the first occurrence of the word in [begin, end) at or after `position`, or NOWHERE. */
@@ -106,6 +108,199 @@ static bool is_built_in(const char *code, size_t position, size_t end)
     return true;
 }
 
+/* --- kernels and their launches ----------------------------------------------------------------------------------- */
+
+/** Returns the position behind the template arguments at `position`, or `position` if there are none. */
+static size_t skip_template_arguments(const char *code, size_t position)
+{
+    const bool are_there = code[position] == '<' && !starts_with(code + position, "<<<");
+    const size_t close = are_there ? matching_bracket(code, position, 1) : NOWHERE;
+
+    return close == NOWHERE ? position : skip_space(code, close + 1);
+}
+
+/** Returns whether the name at `position` is declared there as a function that certainly belongs to the host. */
+static bool declares_host_function(const char *code, size_t position, size_t end)
+{
+    size_t begin = position;
+
+    while (begin > 0 && !is_one_of(code[begin - 1], ";{}\n"))
+        begin--;
+    begin = skip_space(code, begin);
+    if (is_word_at(code, begin, "template"))
+        begin = skip_template_arguments(code, skip_space(code, word_end(code, begin)));
+    return declares_function(code, position, end) && begin < position && are_specifiers(code, begin, position);
+}
+
+/** Returns whether the body of the function that is declared with the name at `name_end` contains `position`. */
+static bool contains(const char *code, size_t name_end, size_t position)
+{
+    const size_t close = matching_bracket(code, skip_space(code, name_end), 1);
+    const size_t body = close == NOWHERE ? NOWHERE : skip_space(code, close + 1);
+    int depth = 0;
+
+    if (body == NOWHERE || code[body] != '{' || body > position)
+        return false;
+    for (size_t at = body; at < position; at++) {
+        depth += (code[at] == '{') - (code[at] == '}');
+        if (depth == 0)
+            return false;
+    }
+    return true;
+}
+
+/**
+ * Returns the declaration of the name in [begin, end) if the name can only be that of a host function of the file,
+ * otherwise NOWHERE. A function that contains `launch`, a launch of this name, may be the host's part of a kernel in a
+ * header.
+ */
+static size_t host_function(const char *code, size_t begin, size_t end, size_t launch)
+{
+    size_t declaration = NOWHERE;
+
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        const size_t name_end = position + (end - begin);
+
+        if (may_declare_variable(code, position, name_end))
+            return NOWHERE;
+        if (!declares_function(code, position, name_end))
+            continue;
+        if (!declares_host_function(code, position, name_end) || contains(code, name_end, launch))
+            return NOWHERE;
+        declaration = declaration == NOWHERE ? position : declaration;
+    }
+    return declaration;
+}
+
+/** Reports that the function declared at `declaration` is launched without being a kernel. Returns false. */
+static bool fail_no_global(const struct source *source, size_t declaration)
+{
+    const int length = (int)(word_end(source->code, declaration) - declaration);
+    char what[300];
+
+    snprintf(
+        what, sizeof what, "%.*s is launched by <<<>>>, but has no __global__: declare it as __global__ void %.*s(...)",
+        length < 80 ? length : 80, source->code + declaration, length < 80 ? length : 80, source->code + declaration);
+    return fail_at(source, declaration, what);
+}
+
+/** Returns the position of the first launch of the name in [begin, end), or NOWHERE. */
+static size_t find_launch(const char *code, size_t begin, size_t end)
+{
+    size_t position = next_use(code, 0, begin, end);
+
+    while (position != NOWHERE &&
+           !starts_with(code + skip_template_arguments(code, skip_space(code, position + (end - begin))), "<<<"))
+        position = next_use(code, position + 1, begin, end);
+    return position;
+}
+
+/** Checks that no host function that encloses `position` is launched as a kernel. */
+static bool check_not_launched(const struct source *source, size_t position)
+{
+    const char *const code = source->code;
+    int depth = source->open_braces - source->function_braces + 1;
+    size_t body = position;
+
+    while (body > 0 && depth > 0) {
+        body--;
+        depth += (code[body] == '}') - (code[body] == '{');
+    }
+    const size_t close = skip_space_back(code, body);
+    const size_t open = close > 0 && code[close - 1] == ')' ? matching_bracket(code, close - 1, -1) : NOWHERE;
+
+    if (open == NOWHERE)
+        return true;
+    const size_t end = skip_space_back(code, open), begin = word_begin(code, end);
+    const size_t launch = begin < end ? find_launch(code, begin, end) : NOWHERE;
+    const size_t declaration = launch == NOWHERE ? NOWHERE : host_function(code, begin, end, launch);
+
+    return declaration == NOWHERE || fail_no_global(source, declaration);
+}
+
+/** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
+static bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
+{
+    for (size_t position = begin; position < end; position++) {
+        const size_t word = word_end(code, position);
+
+        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
+            return true;
+        if (word == position)
+            continue;
+        if (may_be_macro(code, position, word) && !is_one_of(code[position], "0123456789"))
+            return true;
+        position = word - 1;
+    }
+    return false;
+}
+
+/** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
+static bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
+{
+    static const char *const nothing[] = {"void", NULL};
+    const size_t close = matching_bracket(code, open, 1);
+    struct list list;
+
+    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
+        return false;
+    *fewest = *most = list.count;
+    for (unsigned i = 0; i < list.count; i++)
+        *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
+    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
+        *fewest = *most = 0;
+    return true;
+}
+
+/** Checks that the kernel in [begin, end) is declared with as many parameters as the list at `open` has arguments. */
+static bool check_argument_count(const struct source *source, size_t begin, size_t end, size_t open)
+{
+    const char *const code = source->code;
+    const size_t close = matching_bracket(code, open, 1);
+    unsigned fewest, most = UINT_MAX;
+    struct list arguments;
+    char what[200];
+
+    if (close == NOWHERE || may_expand(code, open, close, "<\n#") || !read_list(code, open, close, &arguments))
+        return true;
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        const size_t name_end = position + (end - begin);
+
+        if (!declares_function(code, position, name_end))
+            continue;
+        if (!read_parameters(code, skip_space(code, name_end), &fewest, &most) ||
+            (arguments.count >= fewest && arguments.count <= most))
+            return true;
+    }
+    if (most == UINT_MAX)
+        return true;
+    snprintf(what, sizeof what, "%.*s has %u parameter%s, but the launch passes %u argument%s",
+             (int)(end - begin < 80 ? end - begin : 80), code + begin, most, most == 1 ? "" : "s", arguments.count,
+             arguments.count == 1 ? "" : "s");
+    return fail_at(source, begin, what);
+}
+
+bool check_launch(const struct source *source, size_t kernel, size_t kernel_end, size_t open)
+{
+    const char *const code = source->code;
+    const size_t end = word_end(code, kernel);
+
+    if (end == kernel || source->num_open_conditionals > 0 ||
+        skip_space_back(code, skip_template_arguments(code, skip_space(code, end))) != kernel_end)
+        return true;
+    const size_t declaration = host_function(code, kernel, end, kernel);
+
+    if (declaration != NOWHERE)
+        return fail_no_global(source, declaration);
+    const char *const attribute = device_attribute(code, kernel, end);
+
+    return !attribute || strcmp(attribute, "__global__") != 0 || check_argument_count(source, kernel, end, open);
+}
+
+/* --- words of host functions -------------------------------------------------------------------------------------- */
+
 bool check_host_word(const struct source *source, size_t position, size_t end)
 {
     const char *const code = source->code;
@@ -116,7 +311,10 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
         source->num_open_conditionals > 0)
         return true;
     if (is_built_in(code, position, end)) {
-        snprintf(what, sizeof what, "%.*s exists in kernels only: the host knows the size of the launch from <<<>>>",
+        if (!check_not_launched(source, position))
+            return false;
+        snprintf(what, sizeof what,
+                 "%.*s exists in kernels and __device__ functions only; on the host, use the size given in <<<>>>",
                  length, code + position);
         return fail_at(source, position, what);
     }

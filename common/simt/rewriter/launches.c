@@ -121,6 +121,9 @@ bool rewrite_launch(struct source *source, size_t position)
         return fail_at(source, position,
                        "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
+    if (!check_launch(source, kernel, kernel_end, skip_space(code, close + 3)))
+        return false;
+
     copy_until(source, kernel);
     fputs("simt_launch(SIMT_KERNEL((", stdout);
     copy_until(source, kernel_end);

@@ -31,12 +31,8 @@ bool may_be_macro(const char *code, size_t begin, size_t end)
     return true;
 }
 
-/**
- * Returns whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
- * macro that expands to `__device__`: apart from the specifiers there are only built-in types, or a single name, which
- * is then the type.
- */
-static bool are_specifiers(const char *code, size_t begin, size_t end)
+/* Apart from the specifiers there are only built-in types, or a single name, which is then the type. */
+bool are_specifiers(const char *code, size_t begin, size_t end)
 {
     static const char *const specifiers[] = {"static", "inline", "extern", "const", "struct", "enum", "union", NULL};
     static const char *const types[] = {"void", "bool",     "char",   "short", "int",    "long",

@@ -31,6 +31,16 @@ void count_conditional_directive(struct source *source, size_t position);
  * a device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
  */
 bool check_host_word(const struct source *source, size_t position, size_t end);
+/**
+ * Returns whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
+ * macro that expands to `__device__`.
+ */
+bool are_specifiers(const char *code, size_t begin, size_t end);
+/**
+ * Checks that the kernel in [kernel, kernel_end), if it is a name that the file declares, has `__global__` and as many
+ * parameters as the list at `open` has arguments. Accepts what it cannot decide.
+ */
+bool check_launch(const struct source *source, size_t kernel, size_t kernel_end, size_t open);
 /** Checks that the kernel whose `__global__` is at `position` is not a member of a class. */
 bool check_not_member(const struct source *source, size_t position);
 /** Checks that the parameter with the `__grid_constant__` at `position` is const. */
