@@ -84,6 +84,15 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define __constant__          SIMT_CONSTINIT SIMT_CONSTANT_POINTER
 #define SIMT_CONSTANT_POINTER __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
+/*
+ * Constants are in sections of their own, because gcc stores no constants and variables in one section. The initialisers
+ * of those with constexpr, and of those that gcc's __constinit excludes, need no check or have none.
+ */
+#define SIMT_CONSTANT_CONSTANT SIMT_CONSTINIT SIMT_CONSTANT_TABLE
+#define SIMT_CONSTANT_TABLE    __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant_table")))
+#define SIMT_DEVICE_CONSTANT   SIMT_CONSTINIT SIMT_DEVICE_TABLE
+#define SIMT_DEVICE_TABLE      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device_table")))
+
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE     SIMT_CONSTINIT SIMT_DEVICE_POINTER
 #define SIMT_DEVICE_POINTER      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
