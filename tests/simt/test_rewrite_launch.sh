@@ -352,7 +352,7 @@ marks 'an array of a template' 'A<2> a[3][4];' 'A<2> a[3][4];'
 becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; }'
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
     '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
-becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_DEVICE_CONSTANT const int a[] = {1 && 2, 3};'
+becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_DEVICE_CONSTANT const int a[] = {1 && 2, 3}; SIMT_DEVICE_TABLE_GAP'
 becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
     'namespace a { DEVICE(f) { SIMT_CALL; if (b) { SIMT_BLOCK; c; } SIMT_BLOCK; d; } }'
 unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
@@ -539,7 +539,7 @@ becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_index_within<__typeof__("ab" "c")>() |= i] + u8"x"[simt_index_within<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; int b[3]; return a[simt_index_within<__typeof__(a)>() |= i] + b[simt_index_within<__typeof__(b)>() |= j] + c[simt_index_of_host_array<__typeof__(c)>() |= k] + d[simt_index_within<__typeof__(d)>() |= 1]; }'
@@ -659,10 +659,10 @@ unchanged 'a static constant of the device' '__device__ const int *f() { static 
 unchanged 'a static variable of the host' 'int f() { static int n; return n++; }'
 becomes 'constants and variables of the device' \
     '__device__ const int a = 1; const __device__ int b = 1; const int *__device__ c; constexpr __device__ int d = 1;' \
-    'SIMT_DEVICE_CONSTANT const int a = 1; const SIMT_DEVICE_CONSTANT int b = 1; const int *SIMT_DEVICE_POINTER c; SIMT_DEVICE_GAP constexpr SIMT_DEVICE_TABLE int d = 1;'
+    'SIMT_DEVICE_CONSTANT const int a = 1; SIMT_DEVICE_TABLE_GAP const SIMT_DEVICE_CONSTANT int b = 1; SIMT_DEVICE_TABLE_GAP const int *SIMT_DEVICE_POINTER c; SIMT_DEVICE_GAP constexpr SIMT_DEVICE_TABLE int d = 1; SIMT_DEVICE_TABLE_GAP'
 becomes 'constants in constant memory' \
     '__constant__ const int a = 1; const __constant__ int b = 1; extern const __constant__ int c; __constant__ int (*const d)(int) = f;' \
-    'SIMT_CONSTANT_CONSTANT const int a = 1; const SIMT_CONSTANT_CONSTANT int b = 1; extern const SIMT_CONSTANT_CONSTANT int c; SIMT_CONSTANT_TABLE int (*const d)(int) = f;'
+    'SIMT_CONSTANT_CONSTANT const int a = 1; SIMT_CONSTANT_TABLE_GAP const SIMT_CONSTANT_CONSTANT int b = 1; SIMT_CONSTANT_TABLE_GAP extern const SIMT_CONSTANT_CONSTANT int c; SIMT_CONSTANT_TABLE int (*const d)(int) = f; SIMT_CONSTANT_TABLE_GAP'
 becomes 'a constant of a macro' '#define A __constant__ const
 #define B __host__ __device__ constexpr
 x' '#define A SIMT_CONSTANT_CONSTANT const

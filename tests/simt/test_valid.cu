@@ -3549,16 +3549,16 @@ static __global__ void constants_kernel(int *y)
 RIGHT(constants_and_variables, (constants_kernel<<<1, 3>>>(device_y)), 2, 3 + 6 + 9 + 12 + 3 + 6 + 1 + 2 + 1 + 3)
 RIGHT(constants_by_pointers, (constants_kernel<<<1, 3>>>(device_y)), 5, 6 + 15 + 6 + 15)
 
-struct two_words {
+struct braced_pair {
     int a, b;
 };
 
-__device__ [[nodiscard]] static int sum_of_pair(two_words pair = two_words{1, 2}, int more = int{3})
+__device__ [[nodiscard]] static int sum_of_pair(braced_pair pair = braced_pair{1, 2}, int more = int{3})
 {
     return pair.a < 0 || pair.b < 0 ? 0 : pair.a + pair.b + more;
 }
 
-static __global__ void kernel_with_defaults(int *y, two_words pair = two_words{1, 2}, int factor = 3)
+static __global__ void kernel_with_defaults(int *y, braced_pair pair = braced_pair{1, 2}, int factor = 3)
 {
     __shared__ [[maybe_unused]] int gap[4];
 

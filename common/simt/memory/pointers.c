@@ -17,6 +17,17 @@ static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t 
     return address >= low && address < high && bytes <= high - address;
 }
 
+static bool is_constant(uintptr_t address, size_t bytes)
+{
+    return is_within(address, bytes, simt_program.constant_table_low, simt_program.constant_table_high) ||
+           is_within(address, bytes, simt_program.device_table_low, simt_program.device_table_high);
+}
+
+bool simt_is_device_constant(const void *pointer)
+{
+    return simt_program_find() && is_constant((uintptr_t)pointer, 1);
+}
+
 bool simt_in_program_data(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
@@ -25,8 +36,7 @@ bool simt_in_program_data(const void *pointer, size_t bytes)
         return false;
     return is_within(address, bytes, simt_program.data_low, simt_program.data_high) ||
            is_within(address, bytes, simt_program.constant_low, simt_program.constant_high) ||
-           is_within(address, bytes, simt_program.constant_table_low, simt_program.constant_table_high) ||
-           is_within(address, bytes, simt_program.device_table_low, simt_program.device_table_high);
+           is_constant(address, bytes);
 }
 
 bool simt_is_device_range(const void *pointer, size_t bytes)

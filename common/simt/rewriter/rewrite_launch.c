@@ -22,6 +22,8 @@
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *     __device__ const T name;           ->   SIMT_DEVICE_CONSTANT const T name; SIMT_DEVICE_TABLE_GAP
+ *     __constant__ const T name;         ->   SIMT_CONSTANT_CONSTANT const T name; SIMT_CONSTANT_TABLE_GAP
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
@@ -86,13 +88,15 @@ static const struct device_space global_memory = {.variable = "SIMT_DEVICE_VARIA
                                                   .constant = "SIMT_DEVICE_CONSTANT",
                                                   .constant_pointer = "SIMT_DEVICE_TABLE",
                                                   .of_template = "__device__",
-                                                  .gap = " SIMT_DEVICE_GAP"};
+                                                  .gap = " SIMT_DEVICE_GAP",
+                                                  .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
 static const struct device_space constant_memory = {.variable = "__constant__",
                                                     .pointer = "SIMT_CONSTANT_POINTER",
                                                     .constant = "SIMT_CONSTANT_CONSTANT",
                                                     .constant_pointer = "SIMT_CONSTANT_TABLE",
                                                     .of_template = "",
-                                                    .gap = " SIMT_CONSTANT_GAP"};
+                                                    .gap = " SIMT_CONSTANT_GAP",
+                                                    .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
 
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)

@@ -266,10 +266,17 @@ static bool rewrite_device_constant(struct source *source, size_t position, size
 
     if (find_word_before(code, position, "template") != NOWHERE ||
         find_word_before(code, position, "inline") != NOWHERE ||
-        contains_word(code, end, end + strcspn(code + end, ";=[{("), inlined))
+        contains_word(code, end, end + strcspn(code + end, ";=[{("), inlined)) {
         write_replacement(source, position, end, space->of_template);
-    else if (find_word_before(code, position, "extern") == NOWHERE || *space->of_template == '\0')
-        write_qualifier(source, position, end, is_checked ? space->constant : space->constant_pointer);
+        return true;
+    }
+    const bool is_extern = find_word_before(code, position, "extern") != NOWHERE;
+
+    if (is_extern && *space->of_template) /* __device__: the definition says where the constant is */
+        return true;
+    write_qualifier(source, position, end, is_checked ? space->constant : space->constant_pointer);
+    if (!is_extern)
+        write_gap(source, end, space->constant_gap);
     return true;
 }
 
