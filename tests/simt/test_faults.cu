@@ -1442,12 +1442,6 @@ HOST_FAULT(host_freed, "the host reads memory from CUDA, ")
     seen = *(volatile int *)device_y; // [host_freed]
 }
 
-HOST_FAULT(host_copies_to_constant, "a variable that is const")
-{
-    (void)host_copies_to_constant_added;
-    cudaMemcpyToSymbol(constant_table_words, "abc", 4); // [host_copies_to_constant]
-}
-
 HOST_FAULT(host_device_variable, "the host writes device memory, the variable 'device_other'")
 {
     (void)host_device_variable_added;
