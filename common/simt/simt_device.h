@@ -85,8 +85,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_CONSTANT_POINTER __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
 /*
- * Constants are in sections of their own, because gcc stores no constants and variables in one section. The initialisers
- * of those with constexpr, and of those that gcc's __constinit excludes, need no check or have none.
+ * Constants are in sections of their own, because gcc does not store constants and variables in the same section. The
+ * compiler checks the initialisers unless there is a constexpr, which checks them anyway, or gcc rejects __constinit.
  */
 #define SIMT_CONSTANT_CONSTANT SIMT_CONSTINIT SIMT_CONSTANT_TABLE
 #define SIMT_CONSTANT_TABLE    __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant_table")))
