@@ -140,7 +140,7 @@ static enum condition condition_at(const char *code, size_t position)
     return contains_word(code, begin, end, never) ? NEVER : contains_word(code, begin, end, always) ? ALWAYS : UNKNOWN;
 }
 
-/** Replaces the code that an `#if 0` or the `#else` of an `#if 1` leaves out with white space, as if it were a comment. */
+/** Replaces the code that an `#if 0` or the `#else` of an `#if 1` leaves out with white space, as if in a comment. */
 static void blank_disabled_code(char *code)
 {
     bool is_chosen[MAX_CONDITIONALS] = {false}; /* an earlier branch of the conditional is certainly compiled */

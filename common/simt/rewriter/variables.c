@@ -280,7 +280,7 @@ static bool rewrite_device_constant(struct source *source, size_t position, size
     return true;
 }
 
-/** Returns whether [position, end) is a `__device__` that only accompanies another qualifier: `__device__ __constant__`. */
+/** Returns whether [position, end) is a `__device__` beside another qualifier, as in `__device__ __constant__`. */
 static bool is_qualified_otherwise(const char *code, size_t position, size_t end)
 {
     static const char *const others[] = {"__constant__", "__shared__", NULL};
