@@ -725,7 +725,7 @@ static bool is_class_body(const char *code, size_t begin, size_t position)
     return false;
 }
 
-/** Returns whether the `{` at `position` in the declaration that begins at `begin` begins a function, no value or class. */
+/** Returns whether the `{` at `position`, in the declaration from `begin`, begins a function and no value or class. */
 static bool is_body(const char *code, size_t begin, size_t position)
 {
     const size_t before = skip_space_back(code, position);
