@@ -84,6 +84,22 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define __constant__          SIMT_CONSTINIT SIMT_CONSTANT_POINTER
 #define SIMT_CONSTANT_POINTER __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
+/*
+ * Constants are in sections of their own, because gcc does not store constants and variables in the same section. The
+ * compiler checks the initialisers unless there is a constexpr, which checks them anyway, or gcc rejects __constinit.
+ */
+#define SIMT_CONSTANT_CONSTANT SIMT_CONSTINIT SIMT_CONSTANT_TABLE
+#define SIMT_CONSTANT_TABLE    __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant_table")))
+#define SIMT_DEVICE_CONSTANT   SIMT_CONSTINIT SIMT_DEVICE_TABLE
+#define SIMT_DEVICE_TABLE      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device_table")))
+
+#define SIMT_CONSTANT_TABLE_GAP        SIMT_TABLE_GAP_(__COUNTER__, "simt_constant_table")
+#define SIMT_DEVICE_TABLE_GAP          SIMT_TABLE_GAP_(__COUNTER__, "simt_device_table")
+#define SIMT_TABLE_GAP_(number, where) SIMT_TABLE_GAP_NAMED(number, where)
+#define SIMT_TABLE_GAP_NAMED(number, where) \
+    static const                            \
+        __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
+
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE     SIMT_CONSTINIT SIMT_DEVICE_POINTER
 #define SIMT_DEVICE_POINTER      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))

@@ -7,6 +7,8 @@
 
 #include "simt_device.h"
 
+#include <utility>
+
 extern "C" {
 /**
  * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel's name as written in
@@ -209,13 +211,45 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(con
                               &all, sizeof all, simt_parameter_bytes<Given...>());
 }
 
-/** Launches a single kernel. If it has default arguments and some are used, each thread calls it by its name. */
+/** Launches a single kernel with its first parameters only, of the types `Given`, or with more of them. */
+template <class Launcher, class Given, class... Rest>
+struct simt_shorter_launcher;
+template <class... Given>
+struct simt_given {
+};
+template <class Launcher, class... Given>
+struct simt_shorter_launcher<Launcher, simt_given<Given...>> {
+    void operator()(const Launcher &, simt_given<Given...>) const; /* has all parameters: never called */
+};
+template <class Launcher, class... Given, class Next, class... Rest>
+struct simt_shorter_launcher<Launcher, simt_given<Given...>, Next, Rest...>
+    : simt_shorter_launcher<Launcher, simt_given<Given..., Next>, Rest...> {
+    using simt_shorter_launcher<Launcher, simt_given<Given..., Next>, Rest...>::operator();
+
+    __attribute__((always_inline)) cudaError_t operator()(Given... given) const
+    {
+        const Launcher &launcher = static_cast<const Launcher &>(*this);
+
+        return simt_launch_by_name(launcher.configuration, launcher.call, given...);
+    }
+};
+
+/**
+ * Launches a single kernel. If it has default arguments and some are used, each thread calls it by its name. The base
+ * has the types of the parameters that are not left out, so that arguments may be in braces.
+ */
 template <class Call, class... Parameters>
-struct simt_launcher {
+struct simt_launcher : simt_shorter_launcher<simt_launcher<Call, Parameters...>, simt_given<>, Parameters...> {
     void (*kernel)(Parameters...);
     Call call;
     simt_configuration configuration;
 
+    __attribute__((always_inline))
+    simt_launcher(void (*its_kernel)(Parameters...), const Call &its_call, const simt_configuration &its_configuration)
+        : kernel(its_kernel), call(its_call), configuration(its_configuration)
+    {
+    }
+    using simt_shorter_launcher<simt_launcher, simt_given<>, Parameters...>::operator();
     __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         return configuration.launch<Parameters...>(kernel, arguments...);
@@ -292,34 +326,35 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
     else
         return simt_finder<Find, Call>{find, call, configuration};
 }
-template <class Call, class... Parameters>
-simt_launcher(void (*)(Parameters...), Call, simt_configuration) -> simt_launcher<Call, Parameters...>;
-
-/** Fills a parameter list from the addresses of the arguments, in order; only the types of the parameters are known. */
-static inline void simt_fill_parameters(simt_parameters<> *, void **, unsigned)
+/**
+ * Launches a kernel with the addresses of its arguments, in order; only the types of the parameters are known. The
+ * launch is rejected if an argument cannot be read.
+ */
+template <class... Parameters, size_t... Number>
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *config,
+                                                                               void (*kernel)(Parameters...),
+                                                                               void **addresses,
+                                                                               std::index_sequence<Number...>)
 {
-}
-template <class First, class... Rest>
-static inline void simt_fill_parameters(simt_parameters<First, Rest...> *parameters, void **addresses, unsigned number)
-{
-    if (!simt_may_read_parameter(addresses[number], number))
-        return;
-    parameters->first = simt_store_parameter(*(const First *)addresses[number]);
-    simt_check_parameter(*(const First *)addresses[number]);
-    simt_fill_parameters(&parameters->rest, addresses, number + 1);
-}
+    using call = simt_call<void (*)(Parameters...), Parameters...>;
+    alignas(call) unsigned char bytes[sizeof(call)] = {};
 
+    (void)addresses;
+    if ((simt_may_read_parameter(addresses[Number], Number) && ...)) {
+        const call all = {kernel,
+                          simt_parameter_packer<Parameters...>::pack(*(const Parameters *)addresses[Number]...)};
+
+        __builtin_memcpy(bytes, (const void *)&all, sizeof all);
+    }
+    return simt_launch_kernel((const void *)kernel, NULL, config, call::as_thread, bytes, sizeof bytes,
+                              simt_parameter_bytes<Parameters...>());
+}
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *config,
                                                                                void (*kernel)(Parameters...),
                                                                                void **addresses)
 {
-    simt_call<void (*)(Parameters...), Parameters...> call;
-
-    call.kernel = kernel;
-    simt_fill_parameters(&call.parameters, addresses, 0);
-    return simt_launch_kernel((const void *)kernel, NULL, config, call.as_thread, &call, sizeof call,
-                              simt_parameter_bytes<Parameters...>());
+    return simt_launch_addresses(config, kernel, addresses, std::index_sequence_for<Parameters...>());
 }
 
 /*

@@ -594,6 +594,24 @@ FAULT("memory", device_array_misaligned, 1, 32, "misaligned")
     y[threadIdx.x] = *(const int *)((const char *)device_words_32 + 2 + threadIdx.x); // [device_array_misaligned]
 }
 
+static __constant__ const int constant_table_words[4] = {1, 2, 3, 4};
+static const __device__ int device_table_words[4] = {1, 2, 3, 4};
+
+static __device__ __noinline__ int read_word(const int *words, int i)
+{
+    return words[i]; // [past_constant_table] [past_device_table]
+}
+
+FAULT("memory", past_constant_table, 1, 32, "past the end of 'constant_table_words'")
+{
+    y[threadIdx.x] = read_word(constant_table_words, (int)threadIdx.x + 1);
+}
+
+FAULT("memory", past_device_table, 1, 32, "past the end of 'device_table_words'")
+{
+    y[threadIdx.x] = read_word(device_table_words, (int)threadIdx.x + 1);
+}
+
 FAULT("memory", constant_array_end, 1, 32, "past the end of 'constant_words'")
 {
     y[threadIdx.x] = constant_words[threadIdx.x] + constant_other[0]; // [constant_array_end]

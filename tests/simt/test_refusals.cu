@@ -442,6 +442,17 @@ static void writing_constants(void **)
     EXPECT_FAULT(cudaErrorIllegalAddress, "constant", "__constant__");
 }
 
+static __constant__ const int fixed_constants[4] = {1, 2, 3, 4};
+
+static void copying_to_constants(void **)
+{
+    const int words[4] = {};
+
+    assert_int_equal(cudaMemcpyToSymbol(fixed_constants, words, sizeof words), cudaErrorInvalidSymbol);
+    assert_non_null(strstr(simt_fault_message(), "a variable that is const"));
+    assert_int_equal(cudaGetLastError(), cudaErrorInvalidSymbol);
+}
+
 static __global__ void misaligned_kernel(const char *x, int *y)
 {
     y[threadIdx.x] = *(const int *)(x + threadIdx.x); // [misaligned]
@@ -1130,6 +1141,7 @@ int main(void)
         cmocka_unit_test(an_array_between_guard_bands),
         cmocka_unit_test(pointers_that_are_not_to_device_memory),
         cmocka_unit_test(writing_constants),
+        cmocka_unit_test(copying_to_constants),
         cmocka_unit_test(misaligned_addresses),
         cmocka_unit_test(beyond_dynamic_shared_memory),
         cmocka_unit_test(past_the_end_of_a_shared_array),

@@ -358,7 +358,7 @@ marks 'an array of a template' 'A<2> a[3][4];' 'A<2> a[3][4];'
 becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; }'
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
     '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
-unchanged 'a value of the device' '__device__ const int a[] = {1 && 2, 3};'
+becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_DEVICE_CONSTANT const int a[] = {1 && 2, 3}; SIMT_DEVICE_TABLE_GAP'
 becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
     'namespace a { DEVICE(f) { SIMT_CALL; if (b) { SIMT_BLOCK; c; } SIMT_BLOCK; d; } }'
 unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
@@ -573,7 +573,7 @@ becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_index_within<__typeof__("ab" "c")>() |= i] + u8"x"[simt_index_within<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; int b[3]; return a[simt_index_within<__typeof__(a)>() |= i] + b[simt_index_within<__typeof__(b)>() |= j] + c[simt_index_of_host_array<__typeof__(c)>() |= k] + d[simt_index_within<__typeof__(d)>() |= 1]; }'
@@ -691,6 +691,57 @@ becomes 'a static variable of the device' '__device__ int f() { static int n = 3
     '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'
 unchanged 'a static constant of the device' '__device__ const int *f() { static const int n = 3; return &n; }'
 unchanged 'a static variable of the host' 'int f() { static int n; return n++; }'
+becomes 'constants and variables of the device' \
+    '__device__ const int a = 1; const __device__ int b = 1; const int *__device__ c; constexpr __device__ int d = 1;' \
+    'SIMT_DEVICE_CONSTANT const int a = 1; SIMT_DEVICE_TABLE_GAP const SIMT_DEVICE_CONSTANT int b = 1; SIMT_DEVICE_TABLE_GAP const int *SIMT_DEVICE_POINTER c; SIMT_DEVICE_GAP constexpr SIMT_DEVICE_TABLE int d = 1; SIMT_DEVICE_TABLE_GAP'
+becomes 'constants in constant memory' \
+    '__constant__ const int a = 1; const __constant__ int b = 1; extern const __constant__ int c; __constant__ int (*const d)(int) = f;' \
+    'SIMT_CONSTANT_CONSTANT const int a = 1; SIMT_CONSTANT_TABLE_GAP const SIMT_CONSTANT_CONSTANT int b = 1; SIMT_CONSTANT_TABLE_GAP extern const SIMT_CONSTANT_CONSTANT int c; SIMT_CONSTANT_TABLE int (*const d)(int) = f; SIMT_CONSTANT_TABLE_GAP'
+becomes 'a constant of a macro' '#define A __constant__ const
+#define B __host__ __device__ constexpr
+x' '#define A SIMT_CONSTANT_CONSTANT const
+#define B __host__ __device__ constexpr
+x'
+becomes 'constants of templates' \
+    'template <class T> __constant__ const T a = 1; template <class T> __device__ constexpr T b = 1; inline __constant__ const int c = 1;' \
+    'template <class T>  const T a = 1; template <class T> __device__ constexpr T b = 1; inline  const int c = 1;'
+becomes 'attributes after a qualifier' \
+    '__device__ [[nodiscard]] int f(int); __device__ [[maybe_unused]] int a; __constant__ alignas(8) [[maybe_unused]] int b;' \
+    '__device__ [[nodiscard]] int f(int);  [[maybe_unused]] SIMT_DEVICE_VARIABLE int a; SIMT_DEVICE_GAP  alignas(8) [[maybe_unused]] __constant__ int b; SIMT_CONSTANT_GAP'
+becomes 'two qualifiers' '__device__ __constant__ int a; __constant__ __device__ int b;' \
+    '__device__ __constant__ int a; SIMT_CONSTANT_GAP __constant__ __device__ int b; SIMT_CONSTANT_GAP'
+becomes 'default arguments in braces' '__global__ void k(p a = p{1, 2}, int b = int{3}) { if (b) c; }' \
+    '__global__ void k(p a = p{1, 2}, int b = int{3}) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; } }'
+becomes 'members in braces' 'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { if (d) e; } };' \
+    'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { SIMT_CALL; if (d) { SIMT_BLOCK; e; } } };'
+host_marks 'a host function with a default argument in braces' 1 'int f(p a = p{1, 2}) { return a.b; }'
+unchanged 'disabled code' '#if 0
+{ k<<<1, 2>>>(a);
+#ifdef A
+{
+#else
+{
+#endif
+#elif false
+{
+#elif 1
+int a;
+#else
+{
+#endif'
+becomes 'code after disabled code' '__global__ void k() {
+#if 0
+{
+#else
+if (a) b;
+#endif
+c; }' '__global__ void k() { SIMT_BLOCK;
+#if 0
+{
+#else
+if (a) { SIMT_BLOCK; b; } SIMT_BLOCK;
+#endif
+c; }'
 refused 'a static variable of a template' 'template <class T> __device__ int f() { static T n; return n++; }' 1 \
     'a static variable of a template, inline or member function would be the host'"'"'s: declare it __device__, '\
 'outside the function'

@@ -3477,6 +3477,109 @@ static void how_many_blocks_fit(void **)
 
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
+/* A view has neither a default constructor nor an assignment. */
+class view_of_words
+{
+    const int *const words;
+    const int count;
+
+  public:
+    view_of_words(const int *its_words, int its_count) : words(its_words), count(its_count)
+    {
+    }
+    view_of_words &operator=(const view_of_words &) = delete;
+    __device__ int operator[](int i) const
+    {
+        return words[i % count];
+    }
+};
+
+static __global__ void kernel_with_view(view_of_words view, int *y, float4 scale)
+{
+    y[threadIdx.x] = view[(int)threadIdx.x] * (int)scale.w;
+}
+
+static void launches_by_address_of_classes(void **)
+{
+    view_of_words view(device_x, 16);
+    float4 scale = {1, 2, 3, 4};
+    void *arguments[] = {&view, &device_y, &scale};
+
+    cudaLaunchKernel((void *)kernel_with_view, dim3(1), dim3(32), arguments, 0, 0);
+    assert_int_equal(result()[17], 4);
+    scale.w = 5;
+    cudaLaunchCooperativeKernel((void *)kernel_with_view, dim3(1), dim3(32), arguments, 0, 0);
+    assert_int_equal(result()[17], 5);
+}
+
+static __constant__ const int const_after[3] = {1, 2, 3};
+static const __constant__ int const_before[3] = {4, 5, 6};
+static int const __constant__ const_between[3] = {7, 8, 9};
+static __constant__ constexpr int const_at_compile_time[3] = {10, 11, 12};
+static __constant__ int not_const;
+static __device__ const int device_const_after[3] = {1, 2, 3};
+static const __device__ int device_const_before[3] = {4, 5, 6};
+static constexpr __device__ int device_at_compile_time = 3;
+static __device__ int device_not_const = 2;
+static __device__ __constant__ int in_constant_memory = 1;
+[[maybe_unused]] static __device__ int unused;
+__device__ [[maybe_unused]] static int also_unused;
+__constant__ alignas(16) const int aligned_constants[4] = {1, 2, 3, 4};
+
+static __device__ __noinline__ int sum_of_three(const int *values)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 3; i++)
+        sum += values[i];
+    return sum;
+}
+
+static __global__ void constants_kernel(int *y)
+{
+    const int i = (int)threadIdx.x;
+    int words[device_at_compile_time] = {1, 1, 1};
+
+    y[i] = const_after[i] + const_before[i] + const_between[i] + const_at_compile_time[i] + not_const +
+           device_const_after[i] + device_const_before[i] + words[i] + device_not_const + in_constant_memory +
+           aligned_constants[i];
+    y[i + 3] = sum_of_three(const_after) + sum_of_three(const_before) + sum_of_three(device_const_after) +
+               sum_of_three(device_const_before);
+}
+RIGHT(constants_and_variables, (constants_kernel<<<1, 3>>>(device_y)), 2, 3 + 6 + 9 + 12 + 3 + 6 + 1 + 2 + 1 + 3)
+RIGHT(constants_by_pointers, (constants_kernel<<<1, 3>>>(device_y)), 5, 6 + 15 + 6 + 15)
+
+struct braced_pair {
+    int a, b;
+};
+
+__device__ [[nodiscard]] static int sum_of_pair(braced_pair pair = braced_pair{1, 2}, int more = int{3})
+{
+    return pair.a < 0 || pair.b < 0 ? 0 : pair.a + pair.b + more;
+}
+
+static __global__ void kernel_with_defaults(int *y, braced_pair pair = braced_pair{1, 2}, int factor = 3)
+{
+    __shared__ [[maybe_unused]] int gap[4];
+
+    if (threadIdx.x < 16 && factor > 0)
+        y[threadIdx.x] = (pair.a * 10 + pair.b) * factor + sum_of_pair();
+}
+RIGHT(defaults_in_braces, (kernel_with_defaults<<<1, 32>>>(device_y)), 4, 12 * 3 + 6)
+RIGHT(an_argument_in_braces_before_a_default, (kernel_with_defaults<<<1, 32>>>(device_y, {4, 5})), 4, 45 * 3 + 6)
+RIGHT(all_arguments_in_braces, (kernel_with_defaults<<<1, 32>>>({device_y}, {4, 5}, {2})), 4, 45 * 2 + 6)
+
+static __global__ void kernel_with_disabled_code(int *y)
+{
+#if 0
+    if (threadIdx.x < 16) {
+        y[threadIdx.x] = 1;
+    else {
+#endif
+    y[threadIdx.x] = 2;
+}
+RIGHT(disabled_code, (kernel_with_disabled_code<<<1, 32>>>(device_y)), 4, 2)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -3611,6 +3714,13 @@ int main(void)
         VALID(a_lock_found_by_a_pointer),
         VALID(attributes_of_a_kernel),
         VALID(memory_after_a_reset),
+        VALID(launches_by_address_of_classes),
+        VALID(constants_and_variables),
+        VALID(constants_by_pointers),
+        VALID(defaults_in_braces),
+        VALID(an_argument_in_braces_before_a_default),
+        VALID(all_arguments_in_braces),
+        VALID(disabled_code),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

@@ -370,6 +370,10 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
     if (error != cudaSuccess)
         return error;
+    if (to_symbol && simt_is_device_constant(symbol))
+        return simt_fault_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidSymbol,
+                               "a variable that is const, which no copy may change" SIMT_ADVICE_PREFIX
+                               "no const, or the value in the variable's declaration");
     if (!waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
     error = simt_check_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());

@@ -271,6 +271,17 @@ static bool is_near(uintptr_t address, uintptr_t other, uintptr_t distance)
     return address - other + distance < 2 * distance;
 }
 
+static bool is_in_constant_table(uintptr_t address)
+{
+    return address - simt_program.constant_table_low <
+           simt_program.constant_table_high - simt_program.constant_table_low;
+}
+
+static bool is_in_device_table(uintptr_t address)
+{
+    return address - simt_program.device_table_low < simt_program.device_table_high - simt_program.device_table_low;
+}
+
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
@@ -296,6 +307,10 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     } else if (meant - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low) {
         check_variable(meant, bytes, access != ACCESS_LOAD, pc);
         kind = "out-of-bounds constant access";
+    } else if (is_in_constant_table(meant)) {
+        kind = "out-of-bounds constant access";
+    } else if (is_in_device_table(meant)) {
+        kind = "out-of-bounds global access";
     }
     simt_describe_array(meant, shared < simt_memory.shared_bytes, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array or row%s", of);
@@ -310,6 +325,11 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
                     "writes %u bytes%s of __constant__ memory" SIMT_ADVICE_PREFIX
                     "cudaMemcpyToSymbol() by the host, or a __device__ variable",
                     bytes, of);
+}
+
+static _Noreturn void fault_read_only(unsigned bytes, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory", bytes);
 }
 
 static _Noreturn void fault_host_constant(uintptr_t pc)
@@ -436,6 +456,14 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                               (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
+    if (is_in_constant_table(address) || is_in_device_table(address)) {
+        if (store && is_in_constant_table(address))
+            fault_constant(address, bytes, pc);
+        if (store)
+            fault_read_only(bytes, pc);
+        check_variable(address, bytes, store, pc);
+        return;
+    }
     if (address - image->host_low < image->host_high - image->host_low &&
         !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -444,8 +472,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                         store ? "writes" : "reads", bytes);
     if (address - image->low < image->high - image->low) {
         if (store)
-            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
-                            bytes);
+            fault_read_only(bytes, pc);
         if (simt_is_host_constant(address) || is_parameter(address))
             fault_host_constant(pc);
         return;

@@ -34,6 +34,12 @@ __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED
 extern const char __start_simt_constant[] __attribute__((weak));
 extern const char __stop_simt_constant[] __attribute__((weak));
 
+/* Kernel files put __constant__ and __device__ variables that are const into these sections. */
+extern const char __start_simt_constant_table[] __attribute__((weak));
+extern const char __stop_simt_constant_table[] __attribute__((weak));
+extern const char __start_simt_device_table[] __attribute__((weak));
+extern const char __stop_simt_device_table[] __attribute__((weak));
+
 /* Kernel files put __device__ variables into this section. */
 extern const char __start_simt_device[] __attribute__((weak));
 extern const char __stop_simt_device[] __attribute__((weak));
@@ -128,6 +134,10 @@ bool simt_program_find(void)
     dl_iterate_phdr(find_program, &simt_program);
     simt_program.constant_low = (uintptr_t)__start_simt_constant;
     simt_program.constant_high = (uintptr_t)__stop_simt_constant;
+    simt_program.constant_table_low = (uintptr_t)__start_simt_constant_table;
+    simt_program.constant_table_high = (uintptr_t)__stop_simt_constant_table;
+    simt_program.device_table_low = (uintptr_t)__start_simt_device_table;
+    simt_program.device_table_high = (uintptr_t)__stop_simt_device_table;
     simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
     simt_program.data_high = (uintptr_t)__stop_simt_device;
     simt_program.builtin_low = (uintptr_t)__start_simt_index;

@@ -19,6 +19,8 @@ struct program_image {
     uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
     uintptr_t relocated_low, relocated_high; /**< the part of the writable data that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
+    uintptr_t constant_table_low, constant_table_high; /**< `__constant__ const`, which no copy may change */
+    uintptr_t device_table_low, device_table_high;     /**< `__device__ const` */
     uintptr_t builtin_low, builtin_high; /**< built-in variables, for compilers that instrument accesses to constants */
 };
 

@@ -109,6 +109,8 @@ bool simt_is_device_pointer(const void *pointer);
 bool simt_is_device_range(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_in_program_data(const void *pointer, size_t bytes);
+/** Returns whether the pointer refers to a `__device__` or `__constant__` variable that is const. */
+bool simt_is_device_constant(const void *pointer);
 /** Returns whether a pointer points to memory that a kernel has allocated. */
 bool simt_is_kernel_allocation(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */

@@ -12,16 +12,31 @@ bool simt_is_device_pointer(const void *pointer)
     return simt_arena.base && arena_offset(pointer) < simt_arena.reserved_bytes;
 }
 
+static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t high)
+{
+    return address >= low && address < high && bytes <= high - address;
+}
+
+static bool is_constant(uintptr_t address, size_t bytes)
+{
+    return is_within(address, bytes, simt_program.constant_table_low, simt_program.constant_table_high) ||
+           is_within(address, bytes, simt_program.device_table_low, simt_program.device_table_high);
+}
+
+bool simt_is_device_constant(const void *pointer)
+{
+    return simt_program_find() && is_constant((uintptr_t)pointer, 1);
+}
+
 bool simt_in_program_data(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
     if (!simt_program_find())
         return false;
-    return (address >= simt_program.data_low && address < simt_program.data_high &&
-            bytes <= simt_program.data_high - address) ||
-           (address >= simt_program.constant_low && address < simt_program.constant_high &&
-            bytes <= simt_program.constant_high - address);
+    return is_within(address, bytes, simt_program.data_low, simt_program.data_high) ||
+           is_within(address, bytes, simt_program.constant_low, simt_program.constant_high) ||
+           is_constant(address, bytes);
 }
 
 bool simt_is_device_range(const void *pointer, size_t bytes)

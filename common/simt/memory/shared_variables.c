@@ -186,7 +186,9 @@ static bool is_kernel_data(uintptr_t address)
     const struct program_image *image = &simt_program;
 
     return address - image->data_low < image->data_high - image->data_low ||
-           address - image->constant_low < image->constant_high - image->constant_low;
+           address - image->constant_low < image->constant_high - image->constant_low ||
+           address - image->constant_table_low < image->constant_table_high - image->constant_table_low ||
+           address - image->device_table_low < image->device_table_high - image->device_table_low;
 }
 
 /** Returns the name of a variable that is not thread-local, or "" for any other symbol. */
@@ -353,8 +355,10 @@ size_t simt_constant_bytes(void)
     size_t bytes = 0;
 
     for (size_t i = 0; i < globals.count; i++) {
-        if (globals.variable[i].begin >= simt_program.constant_low &&
-            globals.variable[i].begin < simt_program.constant_high)
+        const uintptr_t begin = globals.variable[i].begin;
+
+        if ((begin >= simt_program.constant_low && begin < simt_program.constant_high) ||
+            (begin >= simt_program.constant_table_low && begin < simt_program.constant_table_high))
             bytes += globals.variable[i].end - globals.variable[i].begin;
     }
     return bytes;

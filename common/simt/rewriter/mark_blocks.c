@@ -725,24 +725,25 @@ static bool is_class_body(const char *code, size_t begin, size_t position)
     return false;
 }
 
-/** Returns whether the `{` at `position` begins a function's body and not a value or a class. */
-static bool is_body(const char *code, size_t position)
+/** Returns whether the `{` at `position`, in the declaration from `begin`, begins a function and no value or class. */
+static bool is_body(const char *code, size_t begin, size_t position)
 {
     const size_t before = skip_space_back(code, position);
-    size_t begin = position;
+    const size_t open = begin > 0 && code[begin - 1] == '(' ? begin - 1
+                                                            : begin; /* of the call that a lambda is given */
 
-    while (begin > 0 && !is_one_of(code[begin - 1], ";{}\n"))
-        begin--;
-    return before > 0 && code[before - 1] != '=' && memchr(code + begin, '(', position - begin) &&
+    return before > 0 && code[before - 1] != '=' && memchr(code + open, '(', position - open) &&
            !is_class_body(code, begin, position);
 }
 
 bool mark_blocks(struct source *source, size_t position)
 {
     struct walk walk = {.source = source, .code = source->code};
-    const bool is_kernel = find_word_before(source->code, position, "__global__") != NOWHERE;
+    const size_t head = head_begin(source->code, position);
+    const bool is_kernel = find_word_in_head(source->code, head, position, "__global__") != NOWHERE;
 
-    if (!is_body(source->code, position) || find_word_before(source->code, position, "constexpr") != NOWHERE)
+    if (!is_body(source->code, head, position) ||
+        find_word_in_head(source->code, head, position, "constexpr") != NOWHERE)
         return true;
     walk_function(&walk, position, is_kernel ? " SIMT_BLOCK;" : "");
     const size_t end = body_end(source->code, position);

@@ -61,11 +61,18 @@ bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end);
  */
 bool rewrite_shared_variable(struct source *source, size_t position);
 /**
- * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
- * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store there.
+ * What to write in place of the qualifier of a variable and of a constant in a memory of the device, for those whose
+ * declarator has parentheses or a `*` before it (`pointer`), and for constants of templates; and the gaps to insert.
  */
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const char *attribute,
-                             const char *pointer_attribute, const char *gap);
+struct device_space {
+    const char *variable, *pointer, *constant, *constant_pointer, *of_template, *gap, *constant_gap;
+};
+/**
+ * Replaces the qualifier of a `__device__` or `__constant__` variable or constant, so that it is stored separately from
+ * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store
+ * there.
+ */
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct device_space *space);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
 /** Checks that the word `tensor_map` at `position` does not declare a local variable, which no bulk copy can read. */

@@ -22,6 +22,8 @@
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *     __device__ const T name;           ->   SIMT_DEVICE_CONSTANT const T name; SIMT_DEVICE_TABLE_GAP
+ *     __constant__ const T name;         ->   SIMT_CONSTANT_CONSTANT const T name; SIMT_CONSTANT_TABLE_GAP
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
@@ -81,6 +83,21 @@ static bool check_kernel_type(const struct source *source, size_t position, size
     return true;
 }
 
+static const struct device_space global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
+                                                  .pointer = "SIMT_DEVICE_POINTER",
+                                                  .constant = "SIMT_DEVICE_CONSTANT",
+                                                  .constant_pointer = "SIMT_DEVICE_TABLE",
+                                                  .of_template = "__device__",
+                                                  .gap = " SIMT_DEVICE_GAP",
+                                                  .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
+static const struct device_space constant_memory = {.variable = "__constant__",
+                                                    .pointer = "SIMT_CONSTANT_POINTER",
+                                                    .constant = "SIMT_CONSTANT_CONSTANT",
+                                                    .constant_pointer = "SIMT_CONSTANT_TABLE",
+                                                    .of_template = "",
+                                                    .gap = " SIMT_CONSTANT_GAP",
+                                                    .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
+
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)
 {
@@ -110,11 +127,9 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
     if (is_word_at(source->code, position, "tensor_map"))
         return check_map_not_local(source, position, end);
     if (is_word_at(source->code, position, "__device__"))
-        return rewrite_device_variable(source, position, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER",
-                                       " SIMT_DEVICE_GAP");
+        return rewrite_device_variable(source, position, end, &global_memory);
     if (is_word_at(source->code, position, "__constant__"))
-        return rewrite_device_variable(source, position, end, "__constant__", "SIMT_CONSTANT_POINTER",
-                                       " SIMT_CONSTANT_GAP");
+        return rewrite_device_variable(source, position, end, &constant_memory);
     if (is_word_at(source->code, position, "__CUDA_ARCH__"))
         rewrite_architecture_macro(source, position, end);
     else if (is_word_at(source->code, position, "cudaLaunchKernel") ||

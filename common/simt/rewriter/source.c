@@ -120,6 +120,55 @@ static size_t stretch_end(const char *text, size_t position, char *fill)
     return raw_string_end(text, end);
 }
 
+/** What is known about the condition of an #if or #elif. */
+enum condition { UNKNOWN, NEVER, ALWAYS };
+
+/** Returns the condition of the directive with the word at `position`: `if 0`, `elif (true)`, or `else`. */
+static enum condition condition_at(const char *code, size_t position)
+{
+    static const char *const never[] = {"0", "false", NULL}, *const always[] = {"1", "true", NULL};
+    size_t begin = word_end(code, position);
+
+    if (!is_word_at(code, position, "if") && !is_word_at(code, position, "elif"))
+        return UNKNOWN;
+    begin += strspn(code + begin, " (");
+
+    const size_t end = word_end(code, begin), behind = end + strspn(code + end, " )");
+
+    if (code[behind] && code[behind] != '\n')
+        return UNKNOWN;
+    return contains_word(code, begin, end, never) ? NEVER : contains_word(code, begin, end, always) ? ALWAYS : UNKNOWN;
+}
+
+/** Replaces the code that an `#if 0` or the `#else` of an `#if 1` leaves out with white space, as if in a comment. */
+static void blank_disabled_code(char *code)
+{
+    bool is_chosen[MAX_CONDITIONALS] = {false}; /* an earlier branch of the conditional is certainly compiled */
+    int depth = 0, disabled = 0;                /* `disabled`: the depth of the conditional that leaves out the code */
+
+    for (size_t position = 0, end; code[position]; position = end) {
+        const bool directive = code[position] == '#', was_disabled = disabled > 0;
+        const size_t word = directive ? skip_space(code, position + 1) : position;
+
+        end = directive ? position + strcspn(code + position, "\n") : position + 1;
+        if (directive && starts_with(code + word, "if"))
+            is_chosen[++depth % MAX_CONDITIONALS] = false;
+        if (directive && (starts_with(code + word, "if") || starts_with(code + word, "el")) && depth > 0 &&
+            depth < MAX_CONDITIONALS && (!disabled || disabled == depth)) {
+            const enum condition condition = condition_at(code, word);
+
+            disabled = is_chosen[depth] || condition == NEVER ? depth : 0;
+            is_chosen[depth] = is_chosen[depth] || condition == ALWAYS;
+        }
+        if (directive && starts_with(code + word, "endif") && depth > 0 && disabled == depth--)
+            disabled = 0;
+        if (was_disabled && disabled)
+            memset(code + position, ' ', end - position);
+        else if (directive && code[end])
+            end++; /* keeps the '\n' */
+    }
+}
+
 bool fill_code(struct source *source)
 {
     bool line_is_blank = true, directive = false;
@@ -138,6 +187,7 @@ bool fill_code(struct source *source)
         line_is_blank = newline || (line_is_blank && fill == ' ');
     }
     source->code[source->size] = '\0';
+    blank_disabled_code(source->code);
     return true;
 }
 
@@ -326,6 +376,57 @@ size_t find_word_before(const char *code, size_t position, const char *word)
     while (position > 0 && !is_one_of(code[position - 1], ";{}\n"))
         if (is_word_at(code, --position, word))
             return position;
+    return NOWHERE;
+}
+
+bool begins_member_initializer(const char *code, size_t position)
+{
+    for (size_t end = skip_space_back(code, position), name; end > 0; end = skip_space_back(code, position)) {
+        if (code[end - 1] == '>' && matching_bracket(code, end - 1, -1) != NOWHERE)
+            end = skip_space_back(code, matching_bracket(code, end - 1, -1));
+        name = word_begin(code, end);
+
+        const size_t sign = skip_space_back(code, name);
+        const size_t before = sign > 0 ? skip_space_back(code, sign - 1) : 0;
+
+        if (name == end || before == 0)
+            return false;
+        if (code[sign - 1] == ':')
+            return code[before - 1] == ')' || is_word_at(code, word_begin(code, before), "noexcept");
+        if (code[sign - 1] != ',' || !is_one_of(code[before - 1], ")}"))
+            return false;
+        position = matching_bracket(code, before - 1, -1);
+        if (position == NOWHERE)
+            return false;
+    }
+    return false;
+}
+
+size_t head_begin(const char *code, size_t position)
+{
+    while (position > 0 && !is_one_of(code[position - 1], ";{\n(")) {
+        size_t open = position - 1;
+
+        if (code[open] == ')')
+            open = matching_bracket(code, open, -1);
+        else if (code[open] == '}' &&
+                 ((open = matching_bracket(code, open, -1)) == NOWHERE || !begins_member_initializer(code, open)))
+            break;
+        position = open == NOWHERE ? position - 1 : open;
+    }
+    return position;
+}
+
+size_t find_word_in_head(const char *code, size_t begin, size_t end, const char *word)
+{
+    for (size_t position = begin; position < end; position++) {
+        const size_t close = code[position] == '(' ? matching_bracket(code, position, 1) : NOWHERE;
+
+        if (is_word_at(code, position, word))
+            return position;
+        if (close < end)
+            position = close;
+    }
     return NOWHERE;
 }
 

@@ -111,6 +111,19 @@ bool contains_word(const char *code, size_t begin, size_t end, const char *const
 /** Returns the position of `word` before `position` in the same declaration, or NOWHERE. */
 size_t find_word_before(const char *code, size_t position, const char *word);
 
+/** Returns whether the `{` or `(` at `position` begins the value of a member in a constructor: `a(int b) : c{b} {`. */
+bool begins_member_initializer(const char *code, size_t position);
+
+/**
+ * Returns the beginning of the declaration whose body or value begins with the `{` at `position`. It is after the last
+ * `;`, brace or directive before it, not counting those in parentheses, as in `f(s a = s{1, 2}) {`, and in initialisers
+ * of members, as in `: a{1}, b{2} {`; or, if the `{` itself is in parentheses, after the opening one.
+ */
+size_t head_begin(const char *code, size_t position);
+
+/** Returns the position of `word` in [begin, end) outside parentheses that are closed there, or NOWHERE. */
+size_t find_word_in_head(const char *code, size_t begin, size_t end, const char *word);
+
 /**
  * Returns the position of the bracket that matches the one at `position`, searching forward (step 1) or back (step -1).
  * Returns NOWHERE if there is none in the same statement or directive, or if brackets are nested more than MAX_DEPTH

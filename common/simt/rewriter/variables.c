@@ -115,6 +115,35 @@ static void leave_out_static(struct source *source, size_t position, size_t end)
         write_replacement(source, behind, behind + strlen("static"), "");
 }
 
+/**
+ * Writes `text` in place of the qualifier in [position, end), behind the attributes that follow it, because `text` has
+ * words that may not stand before them.
+ */
+static void write_qualifier(struct source *source, size_t position, size_t end, const char *text)
+{
+    const char *const code = source->code;
+    size_t behind = end;
+
+    for (size_t next = skip_space(code, end);; next = skip_space(code, behind)) {
+        const size_t word = word_end(code, next), open = skip_space(code, word);
+        const bool alignment = is_word_at(code, next, "alignas") && code[open] == '(';
+        const size_t close = alignment                        ? matching_bracket(code, open, 1)
+                             : starts_with(code + next, "[[") ? matching_bracket(code, next, 1)
+                                                              : NOWHERE;
+
+        if (close == NOWHERE)
+            break;
+        behind = close + 1;
+    }
+    if (behind > end) {
+        write_replacement(source, position, end, "");
+        copy_until(source, behind);
+        putchar(' ');
+        position = end = behind;
+    }
+    write_replacement(source, position, end, text);
+}
+
 bool rewrite_shared_variable(struct source *source, size_t position)
 {
     struct dynamic_array array = {.extern_word = find_uncopied(source, position, "extern"), .shared_word = position};
@@ -125,6 +154,8 @@ bool rewrite_shared_variable(struct source *source, size_t position)
         return fail_at(source, position, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
         leave_out_static(source, position, word);
+        if (starts_with(source->code + skip_space(source->code, word), "[["))
+            write_qualifier(source, position, word, "__shared__");
         rewrite_alignas(source, word);
         write_gap(source, word, " SIMT_SHARED_GAP");
         return true;
@@ -167,27 +198,51 @@ static bool surrounds_pointer(const char *code, size_t open)
     return close != NOWHERE && code[skip_space(code, open + 1)] == '*' && !memchr(code + open + 1, '(', close - open);
 }
 
-/** Returns whether the declaration that continues at `position` declares variables that a kernel may change. */
-static bool declares_variable(const char *code, size_t position)
+enum declared { NO_VARIABLE, VARIABLE, CONSTANT, COMPILE_TIME_CONSTANT };
+
+/** Updates what a declaration declares after its next word or character, at `position`, before the declared name. */
+static void step_declared(const char *code, size_t position, enum declared *declared)
+{
+    if (is_word_at(code, position, "constexpr"))
+        *declared = COMPILE_TIME_CONSTANT;
+    else if (*declared != COMPILE_TIME_CONSTANT && is_word_at(code, position, "const"))
+        *declared = CONSTANT;
+    else if (*declared != COMPILE_TIME_CONSTANT && code[position] == '*') /* a pointer to constants is a variable */
+        *declared = VARIABLE;
+}
+
+/**
+ * Returns what is declared by the declaration whose qualifier is at [qualifier, position): nothing, variables that a
+ * kernel may change, or constants.
+ */
+static enum declared find_declared(const char *code, size_t qualifier, size_t position)
 {
     static const char *const constants[] = {"const", NULL};
-    bool is_constant = false; /* a pointer to constants is a variable */
+    enum declared declared = VARIABLE;
+    size_t begin = qualifier;
 
+    while (begin > 0 && !is_one_of(code[begin - 1], ";{}\n"))
+        begin--;
+    for (; begin < qualifier; begin++)
+        step_declared(code, begin, &declared);
     for (; code[position] && !is_one_of(code[position], ")}\n"); position++) {
-        if (is_word_at(code, position, "constexpr") || is_word_at(code, position, "operator"))
-            return false;
-        if (is_word_at(code, position, "const") || code[position] == '*')
-            is_constant = code[position] != '*';
-        if (is_one_of(code[position], ";=[{"))
-            return !is_constant;
-        if (code[position] == '(' && surrounds_pointer(code, position))
-            return !contains_word(code, position, matching_bracket(code, position, 1), constants);
-        if (code[position] == '(' && !is_attribute(code, position))
-            return false;
-        if (is_one_of(code[position], "(<") && (position = matching_bracket(code, position, 1)) == NOWHERE)
-            return false;
+        if (is_word_at(code, position, "operator"))
+            return NO_VARIABLE;
+        step_declared(code, position, &declared);
+        if (starts_with(code + position, "[[") && matching_bracket(code, position, 1) != NOWHERE)
+            position = matching_bracket(code, position, 1);
+        else if (is_one_of(code[position], ";=[{"))
+            return declared;
+        else if (code[position] == '(' && surrounds_pointer(code, position))
+            return contains_word(code, position, matching_bracket(code, position, 1), constants) ? CONSTANT : VARIABLE;
+        else if (code[position] == '(' && !is_attribute(code, position))
+            return NO_VARIABLE;
+        else if (is_one_of(code[position], "(<") && (position = matching_bracket(code, position, 1)) == NOWHERE)
+            return NO_VARIABLE;
     }
-    return false;
+    return code[position] == '\n' && declared != VARIABLE && is_word_at(code, qualifier, "__constant__")
+               ? declared /* in a macro; no function has this qualifier */
+               : NO_VARIABLE;
 }
 
 /** Returns whether the declaration at `position` has the name in parentheses, as that of a function pointer does. */
@@ -199,19 +254,65 @@ static bool declares_in_parentheses(const char *code, size_t position)
     return false;
 }
 
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const char *attribute,
-                             const char *pointer_attribute, const char *gap)
+/**
+ * Replaces the qualifier in [position, end) of constants, which compilers do not store in one section with variables.
+ * Compilers store those of a template or with `inline` in sections of their own.
+ */
+static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
+                                    const struct device_space *space, bool is_checked)
 {
-    if (!declares_variable(source->code, end) || find_word_before(source->code, position, "extern") != NOWHERE)
+    static const char *const inlined[] = {"inline", NULL};
+    const char *const code = source->code;
+
+    if (find_word_before(code, position, "template") != NOWHERE ||
+        find_word_before(code, position, "inline") != NOWHERE ||
+        contains_word(code, end, end + strcspn(code + end, ";=[{("), inlined)) {
+        write_replacement(source, position, end, space->of_template);
         return true;
-    if (find_word_before(source->code, position, "template") != NOWHERE)
+    }
+    const bool is_extern = find_word_before(code, position, "extern") != NOWHERE;
+
+    if (is_extern && *space->of_template) /* __device__: the definition says where the constant is */
+        return true;
+    write_qualifier(source, position, end, is_checked ? space->constant : space->constant_pointer);
+    if (!is_extern)
+        write_gap(source, end, space->constant_gap);
+    return true;
+}
+
+/** Returns whether [position, end) is a `__device__` beside another qualifier, as in `__device__ __constant__`. */
+static bool is_qualified_otherwise(const char *code, size_t position, size_t end)
+{
+    static const char *const others[] = {"__constant__", "__shared__", NULL};
+
+    if (!is_word_at(code, position, "__device__"))
+        return false;
+    while (position > 0 && !is_one_of(code[position - 1], ";{}\n"))
+        position--;
+    return contains_word(code, position, end + strcspn(code + end, ";=[{("), others);
+}
+
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct device_space *space)
+{
+    const enum declared declared = find_declared(source->code, position, end);
+    const bool is_extern = find_word_before(source->code, position, "extern") != NOWHERE;
+    const bool is_template = find_word_before(source->code, position, "template") != NOWHERE;
+    const bool in_declarator = declares_in_parentheses(source->code, end) ||
+                               source->code[skip_space_back(source->code, position) - 1] == '*';
+
+    if (declared == NO_VARIABLE || is_qualified_otherwise(source->code, position, end))
+        return true;
+    if (declared != VARIABLE)
+        return rewrite_device_constant(source, position, end, space, declared == CONSTANT && !in_declarator);
+    if (is_extern)
+        return true;
+    if (is_template)
         return fail_at(
             source, position,
             "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
             "declare a variable for each type");
-    write_replacement(source, position, end,
-                      declares_in_parentheses(source->code, end) ? pointer_attribute : attribute);
-    write_gap(source, end, gap);
+    write_qualifier(source, position, end, in_declarator ? space->pointer : space->variable);
+    write_gap(source, end, space->gap);
     return true;
 }
 
@@ -221,10 +322,11 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
+    const size_t head = head_begin(source->code, source->device_begin);
     bool merged = source->function_braces < source->device_braces; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        merged = merged || find_word_before(source->code, source->device_begin, words[i]) != NOWHERE;
+        merged = merged || find_word_in_head(source->code, head, source->device_begin, words[i]) != NOWHERE;
     return merged;
 }
 
@@ -235,14 +337,17 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
 
     if (!in_device_function(source) || source->is_also_host ||
         find_word_before(code, position, "__shared__") != NOWHERE ||
-        contains_word(code, end, end + strcspn(code + end, ";=[{("), qualified) || !declares_variable(code, end))
+        contains_word(code, end, end + strcspn(code + end, ";=[{("), qualified) ||
+        find_declared(code, position, end) != VARIABLE)
         return true;
     if (is_merged(source))
         return fail_at(source, position,
                        "a static variable of a template, inline or member function would be the host's: declare it "
                        "__device__, outside the function");
-    return rewrite_device_variable(source, position, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
-                                   " SIMT_DEVICE_GAP");
+    static const struct device_space space = {
+        .variable = "static SIMT_DEVICE_VARIABLE", .pointer = "static SIMT_DEVICE_POINTER", .gap = " SIMT_DEVICE_GAP"};
+
+    return rewrite_device_variable(source, position, end, &space);
 }
 
 /** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
