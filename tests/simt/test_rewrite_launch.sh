@@ -234,6 +234,10 @@ __global__ void k(const __grid_constant__ tensor_map map, tensor_map const __gri
 becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; sizeof(tensor_map); }' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
+becomes 'small local arrays' \
+    '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned char a[4] = {1}, b[3]; float w[2]; float v[4], m[2][2]; half h[n]; }' \
+    '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned SIMT_SMALL_ARRAY char a[4] = {1}, b[3]; SIMT_SMALL_ARRAY float w[2]; float v[4], m[2][2]; half h[n]; }'
+unchanged 'small arrays elsewhere' 'struct s { char c[4]; }; short g[2]; void f() { bool b[2]; }'
 ignored='the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the call until it is true, or call mbarrier_wait()'
 for before in 'a;' 'if (a < (b))' 'else' '(void)' 'if (a) b(); else' 'do' '{ }' 'for (;;)'; do
     refused "an ignored wait after $before" "__global__ void k() { a

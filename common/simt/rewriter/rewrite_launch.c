@@ -22,6 +22,8 @@
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *     short name[2];                     ->   SIMT_SMALL_ARRAY short name[2];         in a device function, if smaller
+ *                                                                             than 16 bytes
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
@@ -84,6 +86,7 @@ static bool check_kernel_type(const struct source *source, size_t position, size
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)
 {
+    align_small_array(source, position, end);
     if (is_word_at(source->code, position, "__shared__"))
         return rewrite_shared_variable(source, position);
     if (is_word_at(source->code, position, "static"))
