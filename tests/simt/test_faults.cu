@@ -1270,12 +1270,17 @@ FAULT_LAUNCH("memory", local_of_an_earlier_launch, "reads a pointer to local mem
 FAULT("memory", local_of_another_block, 2, 32, "reads a pointer to local memory that another block has written")
 {
     int words[4] = {x[0], x[1], x[2], x[3]};
-    int *volatile *const at = (int *volatile *)y + 16;
 
-    if (blockIdx.x == 0)
-        at[threadIdx.x] = words;
-    else
-        y[threadIdx.x] = *at[threadIdx.x]; // [local_of_another_block]
+    if (blockIdx.x == 0) {
+        atomicExch((unsigned long long *)&local_of[threadIdx.x], (unsigned long long)words);
+        __threadfence();
+        atomicExch(&y[threadIdx.x], 1);
+    } else {
+        while (atomicAdd(&y[threadIdx.x], 0) == 0)
+            ;
+        __threadfence();
+        y[threadIdx.x] = *local_of[threadIdx.x]; // [local_of_another_block]
+    }
 }
 
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
@@ -1587,11 +1592,11 @@ HOST_FAULT(copy_from_nowhere, "cudaMemcpyToSymbol: illegal address: the source i
 
 /* --- convergence -------------------------------------------------------------------------------------------------- */
 
-FAULT("convergence", masks_that_differ, 1, 32,
+FAULT("convergence", overlapping_masks, 1, 32,
       "in its mask 0xfffffff0 but whose last call had the mask 0x000fffff; try: ")
 {
     const unsigned mask = threadIdx.x < 20 ? 0x000fffffu : 0xfffffff0u;
-    const int largest = __reduce_max_sync(mask, x[threadIdx.x]); // [masks_that_differ]
+    const int largest = __reduce_max_sync(mask, x[threadIdx.x]); // [overlapping_masks]
 
     y[threadIdx.x] = largest;
 }
@@ -2905,7 +2910,7 @@ static void CUDART_CB read_pinned(cudaStream_t, cudaError_t, void *pinned)
     host_words[0] = ((int *)pinned)[7]; // [callback_of_another_stream]
 }
 
-STREAM_FAULT(callback_of_another_stream, "race with the host: the host reads 4 bytes that fill_kernel at")
+STREAM_FAULT(callback_of_another_stream, "race of two streams: a host function reads 4 bytes that fill_kernel at")
 {
     int *pinned = NULL;
 
@@ -3146,10 +3151,10 @@ STREAM_FAULT(two_host_functions, "race of two streams: a host function reads 4 b
     int *pinned = NULL;
 
     cudaMallocHost(&pinned, 4);
-    keep(pinned);
     *pinned = 0;
     cudaLaunchHostFunc(streams[0], add_word, pinned);
     cudaLaunchHostFunc(streams[1], add_word, pinned);
+    cudaFreeHost(pinned);
 }
 
 struct three_words {

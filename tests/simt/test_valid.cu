@@ -3387,9 +3387,9 @@ static __global__ void use_kept_kernel(int *y)
 /* Copies of all the bytes of variables of the host, and of a part of them; and pointers to a thread's own memory. */
 static void copies_of_local_variables(void **)
 {
-    struct {
+    struct eight {
         int first, rest[7];
-    } local, *const many = (decltype(many))malloc(sizeof *many * 3);
+    } local, *const many = (eight *)malloc(sizeof *many * 3);
     int words[4][4], *at = words[0];
     std::vector<int> block(64);
     cudaError_t (*copy)(void *, const void *, size_t, cudaMemcpyKind) = cudaMemcpy;
