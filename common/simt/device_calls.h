@@ -141,7 +141,7 @@ unsigned simt_lane_of_rank(uint32_t lanes, unsigned rank);
 /* Returns the bits at the positions that are set in `mask`, packed from bit 0 upwards. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 /* Allocate and free device memory in a kernel, and host memory on the host. */
-void *simt_malloc(size_t bytes);
+void *simt_malloc(size_t bytes) __attribute__((alloc_size(1)));
 void simt_free(void *memory);
 /* Checks an access that memcpy or one of its variants is about to make. */
 void simt_check_range(const void *pointer, size_t bytes, int store);

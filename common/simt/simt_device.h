@@ -73,6 +73,9 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_CONSTINIT __constinit
 #endif
 
+/* The alignment that nvcc gives a local array of less than 16 bytes if it is read as a wider type. */
+#define SIMT_SMALL_ARRAY __attribute__((aligned(8)))
+
 /*
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
  * is reported. The gaps are sized so that every variable stays in the same banks as without gaps.

@@ -23,6 +23,11 @@ void simt_check_pointer_parameter(const void *pointer);
  * Returns whether the host may read parameter `number` of the next launch at `address`. If not, the launch is rejected.
  */
 bool simt_may_read_parameter(const void *address, unsigned number);
+/**
+ * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `room` that it has.
+ * Returns cudaSuccess if the pointer is to other memory or to a variable whose size the program's symbols give.
+ */
+cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes, size_t room);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_record_symbol_address(const void *symbol);
 /**
@@ -501,11 +506,67 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
 {
     return cudaMallocPitch((void **)pointer, pitch, width, height);
 }
+/*
+ * Copies to and from variables of the host. Where a pointer is to a variable that the compiler knows, the call itself
+ * compares the number of bytes with the variable's size; local variables have no symbols that give it.
+ */
+#define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
+#define SIMT_COPY(name)    extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline)) cudaError_t name
+#define SIMT_CHECK_ROOM(name, pointer, bytes)                                                    \
+    if (__builtin_object_size(pointer, 0) < (bytes) &&                                           \
+        simt_check_room(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
+    return cudaPeekAtLastError()
+
+extern "C" {
+cudaError_t simt_checked_memcpy(void *to, const void *from, size_t bytes,
+                                enum cudaMemcpyKind kind) __asm__("cudaMemcpy");
+cudaError_t simt_checked_memcpy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream) __asm__("cudaMemcpyAsync");
+cudaError_t simt_checked_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                   size_t height, enum cudaMemcpyKind kind) __asm__("cudaMemcpy2D");
+cudaError_t simt_checked_memcpy_2d_async(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                         size_t height, enum cudaMemcpyKind kind,
+                                         cudaStream_t stream) __asm__("cudaMemcpy2DAsync");
+
+SIMT_COPY(cudaMemcpy)(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    SIMT_CHECK_ROOM("cudaMemcpy", to, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpy", from, bytes);
+    return simt_checked_memcpy(to, from, bytes, kind);
+}
+SIMT_COPY(cudaMemcpyAsync)(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    SIMT_CHECK_ROOM("cudaMemcpyAsync", to, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyAsync", from, bytes);
+    return simt_checked_memcpy_async(to, from, bytes, kind, stream);
+}
+SIMT_COPY(cudaMemcpy2D)
+(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
+
+    SIMT_CHECK_ROOM("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0));
+    SIMT_CHECK_ROOM("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0));
+    return simt_checked_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+}
+SIMT_COPY(cudaMemcpy2DAsync)
+(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+ cudaStream_t stream)
+{
+    const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
+
+    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0));
+    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0));
+    return simt_checked_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
+}
+}
+
 static inline cudaError_t cudaEventRecord(cudaEvent_t event)
 {
     return cudaEventRecord(event, 0);
 }
-static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                                                      enum cudaMemcpyKind kind)
 {
     return cudaMemcpyAsync(to, from, bytes, kind, 0);
 }
@@ -545,29 +606,36 @@ static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0
     return cudaMallocHost((void **)pointer, bytes);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                                                         size_t offset = 0,
+                                                         enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
+    SIMT_CHECK_ROOM("cudaMemcpyToSymbol", from, bytes);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                                           enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
+    SIMT_CHECK_ROOM("cudaMemcpyFromSymbol", to, bytes);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                                  cudaStream_t stream = 0)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
+                                                              size_t offset = 0,
+                                                              enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                              cudaStream_t stream = 0)
 {
+    SIMT_CHECK_ROOM("cudaMemcpyToSymbolAsync", from, bytes);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                                    cudaStream_t stream = 0)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes,
+                                                                size_t offset = 0,
+                                                                enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                                cudaStream_t stream = 0)
 {
+    SIMT_CHECK_ROOM("cudaMemcpyFromSymbolAsync", to, bytes);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class Pointer, class T>

@@ -122,6 +122,19 @@ REFUSED(read_without_wait, 64, "shared memory race")
     y[threadIdx.x] = words[threadIdx.x]; // [read_without_wait]
 }
 
+REFUSED(arrivals_of_all_threads, 128,
+        "check how many threads arrive at the mbarrier of 'done' at byte 0 (of 8): it was made")
+{
+    __shared__ int words[128];
+    __shared__ mbarrier done;
+
+    make(&done, blockDim.x / 32);
+    words[threadIdx.x] = x[threadIdx.x]; // [arrivals_of_all_threads]
+    mbarrier_arrive(&done);
+    mbarrier_wait(&done, 0);
+    y[threadIdx.x] = words[127 - threadIdx.x];
+}
+
 REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronously")
 {
     WORDS_AND_BARRIER(2);
@@ -678,7 +691,7 @@ REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product"
     wgmma_wait_group<0>();
 }
 
-REFUSED(sums_of_no_group, 128, "reads 4 bytes of the sums of a product")
+REFUSED(sums_of_no_group, 128, "that no wgmma_commit_group() has committed, so no wait includes it; try: ")
 {
     OPERANDS_AND_SUMS;
 

@@ -114,6 +114,71 @@ static void blocks_race_between_grid_barriers(void **)
     cudaFree(words);
 }
 
+static __device__ int arrived, flag_data[3];
+
+static __global__ void unguarded_barrier_kernel(int *a, int *b)
+{
+    a[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(&arrived, 1);
+        while (atomicAdd(&arrived, 0) < (int)gridDim.x)
+            __nanosleep(10);
+        __threadfence();
+    }
+    b[blockIdx.x * 64 + threadIdx.x] = a[(blockIdx.x ^ 1) * 64 + threadIdx.x]; // [unguarded_barrier]
+}
+
+static void a_barrier_of_blocks_that_some_threads_skip(void **)
+{
+    int *a = NULL;
+
+    assert_int_equal(cudaMalloc(&a, 1024), cudaSuccess);
+    int *b = a + 128;
+    void *arguments[] = {&a, &b};
+
+    cudaLaunchCooperativeKernel(unguarded_barrier_kernel, 2, 64, arguments);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "unguarded_barrier",
+                 "try: if another thread writes it that this block waits for, __syncthreads() after the polling");
+    cudaFree(a);
+}
+
+static __global__ void second_poll_kernel(int *y)
+{
+    int *const flag = &flag_data[0], *const data = &flag_data[1];
+
+    if (blockIdx.x == 0) {
+        data[0] = 1;
+        __threadfence();
+        atomicExch(flag, 1);
+        while (atomicAdd(&arrived, 0) < 7)
+            ;
+        data[1] = 2;
+        __threadfence();
+        atomicExch(flag, 2);
+    } else {
+        while (atomicAdd(flag, 0) < 1)
+            ;
+        __threadfence();
+        y[0] = data[0];
+        atomicExch(&arrived, 7);
+        while (atomicAdd(flag, 0) < 2)
+            ;
+        y[0] += data[1]; // [second_poll]
+    }
+}
+
+static void a_second_poll_without_a_fence(void **)
+{
+    int *words = device_words(0);
+    void *arguments[] = {&words};
+
+    cudaLaunchCooperativeKernel(second_poll_kernel, 2, 1, arguments);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "second_poll", "again after each poll that has seen it");
+    cudaFree(words);
+}
+
 static __global__ void leave_kernel(void)
 {
     if (blockIdx.x == 2)
@@ -205,9 +270,14 @@ static void each_block_knows_its_arrays_ends(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_wait_for_the_grid),          cmocka_unit_test(blocks_that_spin_give_up_their_turn),
-        cmocka_unit_test(blocks_race_between_grid_barriers), cmocka_unit_test(a_grid_barrier_that_a_block_misses),
-        cmocka_unit_test(too_many_blocks_to_live_together),  cmocka_unit_test(tiles_of_a_warp),
+        cmocka_unit_test(blocks_wait_for_the_grid),
+        cmocka_unit_test(blocks_that_spin_give_up_their_turn),
+        cmocka_unit_test(blocks_race_between_grid_barriers),
+        cmocka_unit_test(a_barrier_of_blocks_that_some_threads_skip),
+        cmocka_unit_test(a_second_poll_without_a_fence),
+        cmocka_unit_test(a_grid_barrier_that_a_block_misses),
+        cmocka_unit_test(too_many_blocks_to_live_together),
+        cmocka_unit_test(tiles_of_a_warp),
         cmocka_unit_test(each_block_knows_its_arrays_ends),
     };
 

@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 #include "kernels/tensor_core.cuh"
 
@@ -709,6 +710,35 @@ FAULT("heap", heap_array_deleted, 1, 32, "frees by delete memory from new[]; try
     delete words; // [heap_array_deleted]
 }
 
+struct with_destructor {
+    int word;
+    __device__ ~with_destructor()
+    {
+        word = 0;
+    }
+};
+
+static __device__ __noinline__ with_destructor *four_objects()
+{
+    return new with_destructor[4];
+}
+
+FAULT("heap", heap_objects_deleted, 1, 1, "frees by delete memory from new[]; try: delete[]")
+{
+    with_destructor *const objects = four_objects();
+
+    y[threadIdx.x] = x[0];
+    delete objects; // [heap_objects_deleted]
+}
+
+FAULT("heap", heap_objects_freed, 1, 1, "frees by free() memory from new[]; try: delete[]")
+{
+    with_destructor *const objects = four_objects();
+
+    y[threadIdx.x] = x[0];
+    free((void *)objects); // [heap_objects_freed]
+}
+
 FAULT("heap", heap_deleted_by_free, 1, 32, "frees by free() memory from new; try: delete")
 {
     y[threadIdx.x] = x[0];
@@ -1165,6 +1195,113 @@ FAULT("memory", member_misaligned, 1, 1, "misaligned address")
     (void)x;
 }
 
+static __device__ __noinline__ int word_in(const unsigned char *bytes)
+{
+    return *(const int *)bytes; // [local_load_misaligned]
+}
+
+static __device__ __noinline__ void put_word(unsigned char *bytes, int word)
+{
+    *(int *)bytes = word; // [local_store_misaligned]
+}
+
+static __device__ __noinline__ double pair_at(const float *first)
+{
+    return *(const double *)first; // [local_pair_misaligned]
+}
+
+static __device__ __noinline__ int half_word(const unsigned char *bytes)
+{
+    return *(const volatile short *)bytes; // [local_half_word_misaligned]
+}
+
+FAULT("memory", local_load_misaligned, 1, 32, "reads 4 bytes at an address that is not a multiple of 4")
+{
+    unsigned char bytes[16];
+
+    for (int i = 0; i < 16; i++)
+        bytes[i] = (unsigned char)x[i];
+    y[threadIdx.x] = word_in(bytes + x[5]);
+}
+
+FAULT("memory", local_store_misaligned, 1, 32, "writes 4 bytes at an address that is not a multiple of 4")
+{
+    unsigned char bytes[16] = {};
+
+    put_word(bytes + x[3], 1);
+    y[threadIdx.x] = bytes[x[3]];
+}
+
+FAULT("memory", local_pair_misaligned, 1, 32, "reads 8 bytes at an address that is not a multiple of 8")
+{
+    float words[8];
+
+    for (int i = 0; i < 8; i++)
+        words[i] = (float)x[i];
+    y[threadIdx.x] = (int)pair_at(words + x[1]);
+}
+
+FAULT("memory", local_half_word_misaligned, 1, 32, "reads 2 bytes at an address that is not a multiple of 2")
+{
+    unsigned char bytes[16];
+
+    for (int i = 0; i < 16; i++)
+        bytes[i] = (unsigned char)x[i];
+    y[threadIdx.x] = half_word(bytes + x[5]);
+}
+
+struct sixteen_bytes {
+    unsigned char bytes[16];
+};
+
+static __global__ void parameter_kernel(sixteen_bytes parameter, int *y)
+{
+    y[threadIdx.x] = *(const int *)(parameter.bytes + 1 + threadIdx.x / 64); // [parameter_misaligned]
+}
+
+FAULT_LAUNCH("memory", parameter_misaligned, "misaligned address")
+{
+    (void)parameter_misaligned_added;
+    parameter_kernel<<<1, 32>>>({}, device_y);
+}
+
+static __device__ int *local_of[32];
+
+static __global__ void publish_local(const int *x)
+{
+    int words[4] = {x[0], x[1], x[2], x[3]};
+
+    local_of[threadIdx.x] = words;
+}
+
+static __global__ void read_local(int *y)
+{
+    y[threadIdx.x] = local_of[threadIdx.x][2]; // [local_of_an_earlier_launch]
+}
+
+FAULT_LAUNCH("memory", local_of_an_earlier_launch, "reads a pointer to local memory that an earlier launch has written")
+{
+    (void)local_of_an_earlier_launch_added;
+    publish_local<<<1, 32>>>(device_x);
+    read_local<<<1, 32>>>(device_y);
+}
+
+FAULT("memory", local_of_another_block, 2, 32, "reads a pointer to local memory that another block has written")
+{
+    int words[4] = {x[0], x[1], x[2], x[3]};
+
+    if (blockIdx.x == 0) {
+        atomicExch((unsigned long long *)&local_of[threadIdx.x], (unsigned long long)words);
+        __threadfence();
+        atomicExch(&y[threadIdx.x], 1);
+    } else {
+        while (atomicAdd(&y[threadIdx.x], 0) == 0)
+            ;
+        __threadfence();
+        y[threadIdx.x] = *local_of[threadIdx.x]; // [local_of_another_block]
+    }
+}
+
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]
@@ -1455,7 +1592,33 @@ HOST_FAULT(host_constant_variable, "the host reads device memory, the variable '
     seen = constant_words[1]; // [host_constant_variable]
 }
 
+HOST_FAULT(copy_to_nowhere,
+           "cudaMemcpy: illegal address: the destination is not memory of the host that can be written")
+{
+    (void)copy_to_nowhere_added;
+    void *volatile nowhere = (void *)0x10000;
+
+    cudaMemcpy(nowhere, device_x, 64, cudaMemcpyDeviceToHost); // [copy_to_nowhere]
+}
+
+HOST_FAULT(copy_from_nowhere, "cudaMemcpyToSymbol: illegal address: the source is not memory of the host that can be")
+{
+    (void)copy_from_nowhere_added;
+    void *volatile nowhere = (void *)0x10000;
+
+    cudaMemcpyToSymbol(device_other, nowhere, 4); // [copy_from_nowhere]
+}
+
 /* --- convergence -------------------------------------------------------------------------------------------------- */
+
+FAULT("convergence", overlapping_masks, 1, 32,
+      "in its mask 0xfffffff0 but whose last call had the mask 0x000fffff; try: ")
+{
+    const unsigned mask = threadIdx.x < 20 ? 0x000fffffu : 0xfffffff0u;
+    const int largest = __reduce_max_sync(mask, x[threadIdx.x]); // [overlapping_masks]
+
+    y[threadIdx.x] = largest;
+}
 
 FAULT("convergence", two_shuffles_meet, 1, 32, "divergent collective")
 {
@@ -2818,7 +2981,7 @@ static void CUDART_CB read_pinned(cudaStream_t, cudaError_t, void *pinned)
     host_words[0] = ((int *)pinned)[7]; // [callback_of_another_stream]
 }
 
-STREAM_FAULT(callback_of_another_stream, "race with the host: the host reads 4 bytes that fill_kernel at")
+STREAM_FAULT(callback_of_another_stream, "race of two streams: a host function reads 4 bytes that fill_kernel at")
 {
     int *pinned = NULL;
 
@@ -3064,6 +3227,92 @@ STREAM_FAULT(launch_in_a_host_function, "fill_kernel: operation not permitted: a
     cudaLaunchHostFunc(streams[0], launch_in_function, NULL);
 }
 
+static void CUDART_CB add_word(void *word)
+{
+    ++*(volatile int *)word; // [two_host_functions]
+}
+
+STREAM_FAULT(two_host_functions, "race of two streams: a host function reads 4 bytes that cudaLaunchHostFunc at")
+{
+    int *pinned = NULL;
+
+    cudaMallocHost(&pinned, 4);
+    *pinned = 0;
+    cudaLaunchHostFunc(streams[0], add_word, pinned);
+    cudaLaunchHostFunc(streams[1], add_word, pinned);
+    cudaFreeHost(pinned);
+}
+
+struct three_words {
+    int first, rest[2];
+};
+
+STREAM_FAULT(copy_to_a_local_structure, "cudaMemcpy: invalid argument: 16 bytes, of which this memory of the host has")
+{
+    three_words local;
+
+    cudaMemcpy(&local, device_x, 16, cudaMemcpyDeviceToHost); // [copy_to_a_local_structure]
+}
+
+STREAM_FAULT(copy_to_a_local_member, "cudaMemcpy: invalid argument: 12 bytes, of which this memory of the host has")
+{
+    three_words local;
+
+    cudaMemcpy(local.rest, device_x, 12, cudaMemcpyDeviceToHost); // [copy_to_a_local_member]
+}
+
+STREAM_FAULT(copy_to_a_local_bool, "cudaMemcpyAsync: invalid argument: 4 bytes, of which this memory of the host has")
+{
+    bool local;
+
+    cudaMemcpyAsync(&local, device_x, 4, cudaMemcpyDeviceToHost); // [copy_to_a_local_bool]
+}
+
+STREAM_FAULT(copy_from_a_local_word, "cudaMemcpyAsync: invalid argument: 8 bytes, of which this memory of the host has")
+{
+    int local = 1;
+
+    cudaMemcpyAsync(device_x, &local, 8, cudaMemcpyHostToDevice, streams[0]); // [copy_from_a_local_word]
+}
+
+STREAM_FAULT(copy_to_a_local_array, "cudaMemcpy2D: invalid argument: 48 bytes, of which this memory of the host has")
+{
+    int local[8];
+
+    cudaMemcpy2D(local, 16, device_x, 16, 16, 3, cudaMemcpyDeviceToHost); // [copy_to_a_local_array]
+}
+
+STREAM_FAULT(copy_to_a_vector_object, "cudaMemcpy: invalid argument: 400 bytes, of which this memory of the host has")
+{
+    std::vector<int> local(100);
+
+    cudaMemcpy(&local, device_x, 400, cudaMemcpyDeviceToHost); // [copy_to_a_vector_object]
+}
+
+STREAM_FAULT(symbol_to_a_local_double,
+             "cudaMemcpyFromSymbol: invalid argument: 16 bytes, of which this memory of the host has")
+{
+    double local;
+
+    cudaMemcpyFromSymbol(&local, device_total, 16); // [symbol_to_a_local_double]
+}
+
+STREAM_FAULT(symbol_from_a_local_word,
+             "cudaMemcpyToSymbolAsync: invalid argument: 8 bytes, of which this memory of the host has")
+{
+    int local = 1;
+
+    cudaMemcpyToSymbolAsync(device_total, &local, 8); // [symbol_from_a_local_word]
+}
+
+STREAM_FAULT(copy_to_a_short_block, "cudaMemcpy: invalid argument: 36 bytes, of which this memory of the host has")
+{
+    void *const local = malloc(32);
+
+    cudaMemcpy(local, device_x, 36, cudaMemcpyDeviceToHost); // [copy_to_a_short_block]
+    free(local);
+}
+
 STREAM_FAULT(copy_past_a_host_array, "260 bytes, of which 'host_words' of the host has 252")
 {
     cudaMemcpy(device_y, host_words + 1, sizeof host_words + 4, cudaMemcpyHostToDevice); // [copy_past_a_host_array]
@@ -3181,6 +3430,23 @@ FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of it
     const cooperative_groups::thread_block block = cooperative_groups::this_thread_block();
 
     y[threadIdx.x] = cooperative_groups::tiled_partition<32>(block).any(x[0]); // [tiles_that_do_not_fit]
+}
+
+static __global__ void two_dynamic_arrays(const int *x, int *y)
+{
+    extern __shared__ int first[];
+    extern __shared__ float second[];
+
+    first[threadIdx.x] = x[threadIdx.x]; // [two_dynamic_arrays]
+    second[threadIdx.x ^ 1] = 1;
+    __syncthreads();
+    y[threadIdx.x] = first[threadIdx.x];
+}
+
+FAULT_LAUNCH("memory", two_dynamic_arrays, "or, if they use different extern __shared__ arrays, an offset")
+{
+    (void)two_dynamic_arrays_added;
+    two_dynamic_arrays<<<1, 32, 128>>>(device_x, device_y);
 }
 
 FAULT("memory", unsigned_index_below_zero, 1, 32,

@@ -240,6 +240,10 @@ __global__ void k(const __grid_constant__ tensor_map map, tensor_map const __gri
 becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; sizeof(tensor_map); }' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
+becomes 'small local arrays' \
+    '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned char a[4] = {1}, b[3]; float w[2]; float v[4], m[2][2]; half h[n]; }' \
+    '__device__ void f(int n[2]) { SIMT_CALL; struct s { char c[4]; }; const unsigned SIMT_SMALL_ARRAY char a[4] = {1}, b[3]; SIMT_SMALL_ARRAY float w[2]; float v[4], m[2][2]; half h[n]; }'
+unchanged 'small arrays elsewhere' 'struct s { char c[4]; }; short g[2]; __device__ void f(int n[2]);'
 ignored='the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the call until it is true, or call mbarrier_wait()'
 for before in 'a;' 'if (a < (b))' 'else' '(void)' 'if (a) b(); else' 'do' '{ }' 'for (;;)'; do
     refused "an ignored wait after $before" "__global__ void k() { a
@@ -576,7 +580,7 @@ becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
-    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; int b[3]; return a[simt_index_within<__typeof__(a)>() |= i] + b[simt_index_within<__typeof__(b)>() |= j] + c[simt_index_of_host_array<__typeof__(c)>() |= k] + d[simt_index_within<__typeof__(d)>() |= 1]; }'
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; SIMT_SMALL_ARRAY int b[3]; return a[simt_index_within<__typeof__(a)>() |= i] + b[simt_index_within<__typeof__(b)>() |= j] + c[simt_index_of_host_array<__typeof__(c)>() |= k] + d[simt_index_within<__typeof__(d)>() |= 1]; }'
 in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_index_within<__typeof__(a)>() |= 1] = c[simt_index_within<__typeof__(c)>() |= 2] + e[3] + g[simt_index_within<__typeof__(g)>() |= 4] + h[simt_index_within<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \

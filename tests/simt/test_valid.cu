@@ -3358,6 +3358,59 @@ static void attributes_of_a_kernel(void **)
     assert_int_equal(blocks, 0);
 }
 
+static __device__ __noinline__ int use(const int *words)
+{
+    return words[1];
+}
+
+static __device__ int *kept_pointer;
+
+static __global__ void local_pointers_kernel(const int *x, int *y)
+{
+    int words[4] = {x[0], x[1], x[2], x[3]};
+    int **const exchanged = &kept_pointer;
+    __align__(8) float pair[2] = {1, 2};
+    unsigned char bytes[4] = {1, 0, 0, 0};
+
+    *exchanged = words;
+    const int sum = use(*exchanged) + (int)((const float2 *)pair)->y + *(const int *)bytes;
+
+    *exchanged = (int *)x;
+    y[0] = sum;
+}
+
+static __global__ void use_kept_kernel(int *y)
+{
+    y[0] += use(kept_pointer);
+}
+
+/* Copies of all the bytes of variables of the host, and of a part of them; and pointers to a thread's own memory. */
+static void copies_of_local_variables(void **)
+{
+    struct eight {
+        int first, rest[7];
+    } local, *const many = (eight *)malloc(sizeof *many * 3);
+    int words[4][4], *at = words[0];
+    std::vector<int> block(64);
+    cudaError_t (*copy)(void *, const void *, size_t, cudaMemcpyKind) = cudaMemcpy;
+
+    assert_int_equal(cudaMemcpy(&local, device_x, sizeof local, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&local.rest[3], device_x, 16, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&many[0].rest[1], device_x, 88, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&words[1][0], device_x, 48, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(block.data(), device_x, 256, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 16; i++, at++)
+        assert_int_equal(cudaMemcpyAsync(at, device_x + i, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy2D(words, 32, device_x, 32, 16, 2, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy2D(words, 256, device_x, 256, 16, 0, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(copy(words, device_x, 64, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(words[3][3], 15);
+    free(many);
+    local_pointers_kernel<<<1, 1>>>(device_x, device_y);
+    use_kept_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1 + 2 + 1 + 1);
+}
+
 static __global__ void two_kernel(int *y)
 {
     y[threadIdx.x] = 2;
@@ -3721,6 +3774,7 @@ int main(void)
         VALID(an_argument_in_braces_before_a_default),
         VALID(all_arguments_in_braces),
         VALID(disabled_code),
+        VALID(copies_of_local_variables),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

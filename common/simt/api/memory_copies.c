@@ -6,6 +6,8 @@
 #include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
+#include "machine/host_accesses.h"
+#include "machine/program_image.h"
 #include "machine/source_lines.h"
 #include "memory/arena.h"
 #include "memory/device_memory.h"
@@ -38,6 +40,23 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
                            "%zu bytes, of which '%s' of the host has %zu" SIMT_ADVICE_PREFIX
                            "a size in bytes that fits",
                            bytes, variable, has);
+}
+
+cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes, size_t room)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    SIMT_ONE_HOST_THREAD;
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
+    /* The symbols of the program's variables give their sizes. */
+    if (!simt_host_may_access(pointer) || simt_is_device_pointer(pointer) ||
+        (simt_program_find() && address - simt_program.low < simt_program.high - simt_program.low))
+        return cudaSuccess;
+    return simt_fault_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
+                           "%zu bytes, of which this memory of the host has %zu" SIMT_ADVICE_PREFIX
+                           "a size in bytes that fits; for a std::vector, its data() and not its address",
+                           bytes, room);
 }
 
 /**
@@ -160,13 +179,17 @@ static void copy_unwritten(void *to, const void *from, size_t bytes)
 }
 
 /** Copies bytes together with their unwritten marks, after all checks. */
-static cudaError_t copy(void *to, const void *from, size_t bytes)
+static cudaError_t copy(const char *name, void *to, const void *from, size_t bytes, uintptr_t call_site)
 {
     size_t unused;
 
+    if (!simt_arena.base && !simt_catch_host_accesses(simt_arena_describe))
+        return simt_set_error(cudaErrorInitializationError);
     if (!let_range(to, bytes, true) || !let_range(from, bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
+    simt_host_copy = (struct host_copy){name, call_site, to, from, bytes};
     memmove(to, from, bytes);
+    simt_host_copy.name = NULL;
     let_range(to, bytes, false);
     let_range(from, bytes, false);
     if (simt_is_device_pointer(to) && simt_is_device_pointer(from) &&
@@ -214,7 +237,7 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
     if (error != cudaSuccess)
         return simt_set_error(error);
     error = issue_work(name, to, from, bytes, stream, call_site);
-    return error == cudaSuccess ? copy(to, from, bytes) : error;
+    return error == cudaSuccess ? copy(name, to, from, bytes, call_site) : error;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

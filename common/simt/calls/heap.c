@@ -71,6 +71,12 @@ static const struct {
     const char *allocates, *frees;
 } calls[] = {{"malloc()", "free()"}, {"new", "delete"}, {"new[]", "delete[]"}};
 
+static _Noreturn void fault_mismatch(const char *freed_by, const char *allocated_by, const char *right, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorLaunchFailure, pc, "mismatched free", "frees by %s memory from %s" SIMT_ADVICE_PREFIX "%s",
+                    freed_by, allocated_by, right);
+}
+
 /** Frees a heap allocation for the call `freed_by`; returns false if `memory` is not the start of an allocation. */
 static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
@@ -80,9 +86,7 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
         return false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(calls[i].allocates, allocation->allocating_call) == 0 && strcmp(calls[i].frees, freed_by) != 0)
-            simt_fault_here(cudaErrorLaunchFailure, pc, "mismatched free",
-                            "frees by %s memory from %s" SIMT_ADVICE_PREFIX "%s", freed_by, allocation->allocating_call,
-                            calls[i].frees);
+            fault_mismatch(freed_by, allocation->allocating_call, calls[i].frees, pc);
     check_unused(allocation, pc);
     heap_used -= heap_bytes(allocation->bytes);
     simt_arena_free(allocation, pc);
@@ -100,9 +104,24 @@ void *simt_malloc(size_t bytes)
     return allocate(bytes, "malloc()", SIMT_RETURN_ADDRESS());
 }
 
-static _Noreturn void fault_release(const void *memory, uintptr_t pc)
+/**
+ * Returns whether a pointer is to the first object of an array of objects with destructors from new[], which keeps the
+ * number of objects in front of them.
+ */
+static bool is_behind_count(const void *memory)
+{
+    const struct allocation *const allocation = simt_is_kernel_allocation(memory) ? simt_allocation_of(memory) : NULL;
+    const size_t offset = allocation ? arena_offset(memory) - allocation->offset : 0;
+
+    return (offset == sizeof(size_t) || offset == 16) && strcmp(allocation->allocating_call, "new[]") == 0;
+}
+
+static _Noreturn void fault_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
     char where[160];
+
+    if (strcmp(freed_by, "delete[]") != 0 && is_behind_count(memory))
+        fault_mismatch(freed_by, "new[]", "delete[]", pc);
 
     if (simt_allocation_at(memory) || !simt_arena_describe((uintptr_t)memory, where, sizeof where))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "frees memory that no kernel has allocated");
@@ -115,7 +134,7 @@ static void release(void *memory, const char *freed_by, uintptr_t pc)
     if (!simt_running.lane)
         free(memory);
     else if (memory && !heap_release(memory, freed_by, pc))
-        fault_release(memory, pc);
+        fault_release(memory, freed_by, pc);
 }
 
 void simt_free(void *memory)

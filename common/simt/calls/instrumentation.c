@@ -170,18 +170,34 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 }
 
 /**
- * Checks 8 bytes that a thread has loaded from global memory: they must not be a pointer to another block's shared
- * memory. In the simulator such a pointer refers to the running block's own shared memory; on a GPU it is invalid.
+ * Reports a pointer to shared memory or to the running thread's local memory that another block has written. In the
+ * simulator such a pointer refers to the running block's or thread's own memory; on a GPU it is invalid.
  */
-ALWAYS_INLINE void check_loaded(uintptr_t address, const struct shadow_cell *cell, uintptr_t pc)
+static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const struct shadow_cell *cell, uintptr_t pc)
 {
-    if (SIMT_UNLIKELY(*(const uintptr_t *)address - simt_memory.shared < simt_memory.shared_bytes) &&
-        !simt_is_epoch_of_block(cell->write_epoch))
+    if (simt_is_epoch_of_block(cell->write_epoch))
+        return;
+    if (pointer - simt_memory.shared < simt_memory.shared_bytes)
         simt_fault_here(
             cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
             "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
             "global memory for data that several blocks use",
             simt_site_pc(cell->write & CELL_SITE));
+    if (pointer - simt_running.lane->stack_low < fiber_stack_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another thread's local memory",
+                        "reads a pointer to local memory that %s has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
+                        "global memory for data that several threads or launches use",
+                        cell->write_epoch < simt_order.first_epoch ? "an earlier launch" : "another block",
+                        simt_site_pc(cell->write & CELL_SITE));
+}
+
+/** Checks 8 bytes that a thread has loaded from global memory, which may be a pointer that is not valid there. */
+ALWAYS_INLINE void check_loaded(uintptr_t address, const struct shadow_cell *cell, uintptr_t pc)
+{
+    const uintptr_t pointer = *(const uintptr_t *)address;
+
+    if (SIMT_UNLIKELY(pointer - simt_memory.pointers_low < simt_memory.pointers_bytes))
+        check_pointer(pointer, cell, pc);
 }
 
 /** Checks and records an access to global or shared memory; returns false if the address is in neither. */
@@ -435,6 +451,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                             "%s %u bytes of local memory of another thread" SIMT_ADVICE_PREFIX
                             "shared memory, or a shuffle",
                             store ? "writes" : "reads", bytes);
+        if (address % bytes != 0)
+            fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(simt_running.warp->products))
             simt_products_check_sums(address, bytes, store, pc);
         return;
@@ -475,11 +493,16 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             fault_read_only(bytes, pc);
         if (simt_is_host_constant(address) || is_parameter(address))
             fault_host_constant(pc);
+        if (address % bytes != 0)
+            fault_misaligned(address, bytes, touch.what, pc);
         return;
     }
     simt_check_index(address, bytes, touch.what, pc);
-    if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes)
+    if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes) {
+        if (address % bytes != 0)
+            fault_misaligned(address, bytes, touch.what, pc);
         return;
+    }
     check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -504,14 +527,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 }
 
 /**
- * Returns whether an address is on the lane's own stack, in which case a non-atomic access need not call
+ * Returns whether an aligned address is on the lane's own stack, in which case a non-atomic access need not call
  * access_elsewhere(). Returns false while sums of pending products may be on that stack.
  */
-ALWAYS_INLINE bool is_own(uintptr_t address)
+ALWAYS_INLINE bool is_own(uintptr_t address, unsigned bytes)
 {
     const struct lane *lane = simt_running.lane;
 
-    return lane && address - lane->stack_low < fiber_stack_bytes && !simt_running.warp->products;
+    return lane && address - lane->stack_low < fiber_stack_bytes && address % bytes == 0 &&
+           !simt_running.warp->products;
 }
 
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
@@ -519,7 +543,7 @@ ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touc
     const uintptr_t address = (uintptr_t)pointer;
 
     if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast_bytes, simt_memory.shared_fast_bytes, false) &&
-        (touch.what == ACCESS_ATOMIC || !is_own(address)))
+        (touch.what == ACCESS_ATOMIC || !is_own(address, bytes)))
         access_elsewhere(address, bytes, touch, pc);
 }
 

@@ -137,6 +137,32 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
     simt_record_barrier_use(pc, EVENT_MBARRIER, operation, (uintptr_t)address - simt_memory.shared, number, phase);
 }
 
+/**
+ * Advises on a race within the running block that an mbarrier for fewer arrivals than the block has threads may cause:
+ * if more threads arrive, its phases end early. Chooses the one with the most phases.
+ */
+static bool advise_on_arrivals(char *text, size_t size)
+{
+    const struct barrier *most = NULL;
+    char of[ARRAY_TEXT_SIZE];
+
+    for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
+        const struct barrier *const barrier = &barriers[number];
+
+        if (barrier->phase > 0 && barrier->count < simt_running.block->threads &&
+            (!most || barrier->phase > most->phase))
+            most = barrier;
+    }
+    if (!most)
+        return false;
+    simt_describe_array(most->address, true, of);
+    snprintf(text, size,
+             SIMT_ADVICE_PREFIX "__syncthreads() between the two accesses; or check how many threads arrive at the "
+                                "mbarrier%s: it was made" SIMT_LOCATION " for %u, and %u of its phases have ended",
+             of, most->pc, most->count, most->phase);
+    return true;
+}
+
 void simt_mbarrier_init(void *address, uint32_t arrivals)
 {
     const uintptr_t pc = SIMT_RETURN_ADDRESS();
@@ -161,6 +187,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .epoch = simt_order.epoch,
                                         .pc = pc};
     simt_running.block->first_mbarrier = number;
+    simt_advise_on_mbarriers = advise_on_arrivals;
     memcpy(address, &name, sizeof name);
     record_use(address, MBARRIER_INIT, arrivals, 0, pc);
 }

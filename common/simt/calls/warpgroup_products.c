@@ -318,10 +318,18 @@ void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uin
         const struct product *const product = &products->pending[i];
         const uintptr_t sums = (uintptr_t)product->sums[lane];
 
-        if (address + bytes > sums && address < sums + product->count * sizeof(float))
+        if (address + bytes <= sums || address >= sums + product->count * sizeof(float))
+            continue;
+        if (product->group == products->groups)
             simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                            "%s %u bytes of the sums of a product" SIMT_LOCATION " that it has not waited for",
+                            "%s %u bytes of the sums of a product" SIMT_LOCATION
+                            " that no wgmma_commit_group() has committed, so no wait includes it" SIMT_ADVICE_PREFIX
+                            "wgmma_commit_group() after the products, then wgmma_wait_group<0>() before their sums are "
+                            "used",
                             store ? "writes" : "reads", bytes, product->pc);
+        simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
+                        "%s %u bytes of the sums of a product" SIMT_LOCATION " that it has not waited for",
+                        store ? "writes" : "reads", bytes, product->pc);
     }
 }
 

@@ -192,6 +192,22 @@ static void block_shape(struct block *block, const struct launch *launch)
 
 /* --- memory of kernels -------------------------------------------------------------------------------------------- */
 
+/** Finds the smallest range that contains shared memory and the stacks of the live blocks. */
+static void find_pointer_range(void)
+{
+    uintptr_t low = shared.low, high = shared.low + shared.bytes;
+
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        const uintptr_t stacks = live[i] ? (uintptr_t)live[i]->stacks.base : low;
+        const uintptr_t end = live[i] ? stacks + live[i]->stacks.mapped_bytes : high;
+
+        low = stacks < low ? stacks : low;
+        high = end > high ? end : high;
+    }
+    simt_memory.pointers_low = low;
+    simt_memory.pointers_bytes = high - low;
+}
+
 static bool open_memory(void)
 {
     if (!simt_arena_allow_access())
@@ -199,6 +215,7 @@ static bool open_memory(void)
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = live[0]->shared_shadow;
+    find_pointer_range();
     simt_memory.dynamic_end = shared.dynamic + simt_current_launch.dynamic_shared;
     simt_memory.dynamic_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
@@ -209,6 +226,7 @@ static void close_memory(void)
 {
     simt_arena_forbid_access();
     simt_memory.shared_bytes = 0;
+    simt_memory.pointers_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory_watch(false);
     simt_running.lane = NULL;

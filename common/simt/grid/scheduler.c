@@ -214,6 +214,7 @@ void simt_block_reset(struct block *block)
         warp->num_open_steps = 0;
         warp->num_bypassed = warp->completed_bypassed = 0;
         warp->has_parked_events = false;
+        memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }
     for (unsigned i = 0; i < block->threads; i++) {
         block->lane[i].key = EVENT_DEPTH_NONE;

@@ -10,6 +10,7 @@
  */
 #include "blocks.h"
 #include "calls/active_lanes.h"
+#include "calls/kernel_calls.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
 
@@ -204,12 +205,25 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
         const struct lane *here = &lanes[lowest_lane(passed->waited_lanes & group)];
         const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
 
+        const unsigned gone_lane = gone->thread % WARP_LANES;
+        const lane_mask mask = warp->collective_mask[here->thread % WARP_LANES];
+        const lane_mask other = warp->collective_mask[gone_lane];
+
+        if (other && mask != other && strcmp(simt_collective_name(warp, gone_lane), passed->collective_name) == 0) {
+            simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
+                              "collective that some lanes miss",
+                              "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask " LANE_MASK
+                              " but whose last call had the mask " LANE_MASK SIMT_ADVICE_PREFIX
+                              "the same mask in all lanes that make the call together",
+                              passed->collective_name, gone_lane, gone->index.x, gone->index.y, gone->index.z,
+                              SHOW_LANES(mask), SHOW_LANES(other));
+            return;
+        }
         simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
                           "collective that some lanes miss",
                           "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask but went past "
                           "it: both go on" SIMT_LOCATION,
-                          passed->collective_name, gone->thread % WARP_LANES, gone->index.x, gone->index.y,
-                          gone->index.z, lead[i].pc);
+                          passed->collective_name, gone_lane, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
     }
 }
 

@@ -276,6 +276,8 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
 /** Appends the advice for this kind of fault, unless the fault's own text gives advice. */
 static void append_advice(char *line, size_t size, const char *kind)
 {
+    if (strcmp(kind, "shared memory race") == 0 && strstr(line, " of dynamic shared memory"))
+        kind = "dynamic shared memory race";
     const char *const advice = strstr(line, SIMT_ADVICE_PREFIX) ? NULL : simt_fault_advice(kind);
     const size_t length = strlen(line);
 

@@ -25,6 +25,9 @@ static const struct {
     {"divergent collective", "one call behind the branches, in place of one in each; or masks of the lanes that take "
                              "each branch, from __ballot_sync() before it"},
     {"division by zero", "test the divisor before the division"},
+    {"dynamic shared memory race",
+     "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if they use different extern "
+     "__shared__ arrays, an offset to the second, because all such arrays begin at the same byte"},
     {"endless loop?", "check when the loop ends; if it waits for a value, some thread must write it, by an atomic or "
                       "with a fence, and another block's value takes a cooperative launch"},
     {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},

@@ -13,6 +13,7 @@
 #include "source_lines.h"
 
 #include <execinfo.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,30 @@ static bool is_store(uint32_t instruction)
 }
 #endif
 
+struct host_copy simt_host_copy;
+
+/** Prints the line of a copy that has met memory that the host cannot read or write. */
+static void say_copy(uintptr_t address)
+{
+    const struct host_copy copy = simt_host_copy;
+    const bool in_from = address - (uintptr_t)copy.from < copy.bytes;
+    const bool in_to = address - (uintptr_t)copy.to < copy.bytes;
+    char location[LOCATION_TEXT_SIZE];
+
+    simt_source_line(copy.call_site, location);
+    fprintf(stderr,
+            "%s: %s: illegal address: the %s is not memory of the host that can be %s, at 0x%" PRIxPTR
+            "; try: the address of a variable or array with room for %zu bytes; for a std::vector, its data()\n",
+            location, copy.name,
+            in_to     ? "destination"
+            : in_from ? "source"
+                      : "source or destination",
+            in_to     ? "written"
+            : in_from ? "read"
+                      : "used",
+            address, copy.bytes);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     const ucontext_t *interrupted = context;
@@ -115,6 +140,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
+        if (simt_host_copy.name)
+            say_copy((uintptr_t)info->si_addr);
         simt_fault_print(); /* the fault may explain why an allocation has failed */
         return;             /* the access is retried with the previous handler */
     }

@@ -12,6 +12,13 @@
  * installed.
  */
 bool simt_catch_host_accesses(bool (*describe)(uintptr_t address, char *text, size_t size));
+/** The copy that the host is making for CUDA; `name` is NULL if there is none. An invalid access is then its fault. */
+extern struct host_copy {
+    const char *name; /**< name of the call */
+    uintptr_t call_site;
+    const void *to, *from;
+    size_t bytes;
+} simt_host_copy;
 /** Reports that host code at `pc` reads or writes a device variable, and ends the process. */
 _Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
 

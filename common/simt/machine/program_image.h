@@ -64,6 +64,8 @@ struct kernel_memory {
     uintptr_t shared; /**< static shared memory and the dynamic array, in any order: one thread-local block */
     size_t shared_fast_bytes;
     struct shadow_cell *shared_shadow;
+    uintptr_t pointers_low; /**< smallest range with shared memory and the threads' stacks: pointers to these */
+    size_t pointers_bytes;
     size_t dynamic_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
     size_t dynamic_resume; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;

@@ -25,6 +25,7 @@
 uintptr_t simt_site_pcs[1 << SITE_BITS];
 struct polled_load simt_polled_loads[BLOCK_THREADS];
 struct poll_seen simt_poll_seen[BLOCK_THREADS];
+bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 
 uint32_t simt_site_add(uintptr_t pc)
 {
@@ -131,6 +132,22 @@ static const char *advice_in_block(const struct past_access *past, const struct 
     return "";
 }
 
+/**
+ * Returns whether a thread has polled or updated any word: a thread of the running block or, if not `in_block`, of any
+ * block of the launch.
+ */
+static bool has_polled_anything(bool in_block)
+{
+    for (unsigned i = 0; i < BLOCK_THREADS; i++) {
+        const uint32_t epoch = simt_poll_seen[i].epoch;
+
+        if (in_block ? epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(epoch)
+                     : epoch >= simt_order.first_epoch)
+            return true;
+    }
+    return false;
+}
+
 /** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
@@ -147,6 +164,10 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "announces, and again after it is read, before a barrier with other threads that use the data";
     if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
         return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
+    if (access->type != ACCESS_ATOMIC && past->kind != PAST_ATOMIC_THREADS && has_polled_anything(false))
+        return "blocks are not ordered" SIMT_ADVICE_PREFIX
+               "atomics, or two launches; or, if a flag or counter that is polled announces the data, "
+               "__threadfence() before the flag is written, and again after each poll that has seen it";
     if (past->kind == PAST_WRITE && access->type == ACCESS_STORE)
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
                "a different index in each block, a store by one of them only, or two launches";
@@ -191,14 +212,20 @@ static void fault_race(const struct past_access *past, struct word_access access
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT_SIZE], what[ARRAY_TEXT_SIZE + 64], did_so[64];
 
+    const char *advice = advice_in_block(past, &access);
+    char of_mbarrier[256];
+
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
+    if (*advice == SIMT_IF_SAME_LINE[0] && (past->kind == PAST_READ || access.type == ACCESS_LOAD) &&
+        simt_advise_on_mbarriers && simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
+        advice = of_mbarrier;
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
     if (simt_is_epoch_of_block(past->epoch))
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
-                           did_so, advice_in_block(past, &access));
+                           did_so, advice);
     else
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
@@ -311,7 +338,12 @@ static uint32_t check_marks(struct word_access access, bool reads)
         const int count = __builtin_popcount(missing);
 
         simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
-                           "reads %d unwritten byte%s, %s", count, count == 1 ? "" : "s", where);
+                           "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where,
+                           has_polled_anything(true) ? SIMT_ADVICE_PREFIX
+                               "if another thread writes it that this block waits for, __syncthreads() after the "
+                               "polling, before all threads that use it; otherwise write it first, by cudaMemset(), "
+                               "cudaMemcpy() or a kernel"
+                                                     : "");
     }
     return marks.off_limits | marks.unwritten | marks.read_only;
 }

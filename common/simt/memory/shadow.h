@@ -138,6 +138,12 @@ struct poll_seen {
 };
 extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
+/**
+ * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
+ * returns false. Set when the first mbarrier is initialised.
+ */
+extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
+
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
                                                                       struct word_access access)
 {

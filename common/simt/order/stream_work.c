@@ -400,11 +400,20 @@ void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr
             continue;
         simt_source_line(pc, here);
         simt_source_line(work->call_site, there);
-        simt_fault_launch(cudaErrorLaunchFailure,
-                          "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
-                          "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
-                          here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-                          written ? "writes" : "reads");
+        if (before_function)
+            simt_fault_launch(cudaErrorLaunchFailure,
+                              "%s: race of two streams: a host function %s %zu byte%s that %s at %s %s, and its stream "
+                              "does not wait for the other" SIMT_ADVICE_PREFIX
+                              "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
+                              "one stream for both",
+                              here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                              written ? "writes" : "reads");
+        else
+            simt_fault_launch(cudaErrorLaunchFailure,
+                              "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
+                              "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
+                              here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                              written ? "writes" : "reads");
         simt_set_sticky_error(cudaErrorLaunchFailure);
         simt_host_waits_for_all();
         return;

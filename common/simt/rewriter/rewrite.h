@@ -75,6 +75,11 @@ struct device_space {
 bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct device_space *space);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
+/**
+ * Aligns the local array of a device function whose type ends with the word in [position, end), if the array has less
+ * than 16 bytes: compilers align larger ones, and nvcc also those that are read as a wider type.
+ */
+void align_small_array(struct source *source, size_t position, size_t end);
 /** Checks that the word `tensor_map` at `position` does not declare a local variable, which no bulk copy can read. */
 bool check_map_not_local(const struct source *source, size_t position, size_t end);
 /**

@@ -24,6 +24,8 @@
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *     __device__ const T name;           ->   SIMT_DEVICE_CONSTANT const T name; SIMT_DEVICE_TABLE_GAP
  *     __constant__ const T name;         ->   SIMT_CONSTANT_CONSTANT const T name; SIMT_CONSTANT_TABLE_GAP
+ *     short name[2];                     ->   SIMT_SMALL_ARRAY short name[2];         in a device function, if smaller
+ *                                                                             than 16 bytes
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
@@ -101,6 +103,7 @@ static const struct device_space constant_memory = {.variable = "__constant__",
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)
 {
+    align_small_array(source, position, end);
     if (is_word_at(source->code, position, "__shared__"))
         return rewrite_shared_variable(source, position);
     if (is_word_at(source->code, position, "static"))

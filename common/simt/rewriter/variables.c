@@ -4,6 +4,7 @@
  */
 #include "rewrite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
@@ -348,6 +349,65 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
         .variable = "static SIMT_DEVICE_VARIABLE", .pointer = "static SIMT_DEVICE_POINTER", .gap = " SIMT_DEVICE_GAP"};
 
     return rewrite_device_variable(source, position, end, &space);
+}
+
+/** Returns the size of a type of 1, 2 or 4 bytes whose last word is in [begin, end), or 0 for other words. */
+static unsigned size_of_type(const char *code, size_t begin, size_t end)
+{
+    static const char *const types[3][9] = {
+        {"char", "bool", "int8_t", "uint8_t", NULL},
+        {"short", "half", "__half", "__nv_bfloat16", "int16_t", "uint16_t", NULL},
+        {"int", "unsigned", "float", "int32_t", "uint32_t", NULL},
+    };
+
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        if (contains_word(code, begin, end, types[i]))
+            return 1u << i;
+    return 0;
+}
+
+/** Returns whether the innermost open brace before `position` is that of a block of statements, not of a class. */
+static bool is_in_block(const char *code, size_t position)
+{
+    static const char *const words[] = {"else", "do", NULL};
+    int depth = 1;
+
+    while (position > 0 && depth > 0) {
+        position--;
+        depth += (code[position] == '}') - (code[position] == '{');
+    }
+    const size_t before = skip_space_back(code, position);
+
+    return before > 0 &&
+           (is_one_of(code[before - 1], ")];{}") || contains_word(code, word_begin(code, before), before, words));
+}
+
+/** Returns whether the declaration whose type ends with the word at `position` begins a statement. */
+static bool begins_local_declaration(const char *code, size_t position)
+{
+    static const char *const before_types[] = {"const", "volatile", "constexpr", "unsigned", "signed", NULL};
+    size_t begin = skip_space_back(code, position);
+
+    while (begin > 0 && is_word(code[begin - 1]) && contains_word(code, word_begin(code, begin), begin, before_types))
+        begin = skip_space_back(code, word_begin(code, begin));
+    return begin > 0 && is_one_of(code[begin - 1], ";{}") && is_in_block(code, position);
+}
+
+void align_small_array(struct source *source, size_t position, size_t end)
+{
+    enum { ALIGNED_ANYWAY = 16 };
+    const char *const code = source->code;
+    const unsigned size = size_of_type(code, position, end);
+    const size_t name = skip_space(code, end), open = size && name > end ? skip_space(code, word_end(code, name)) : 0;
+
+    if (size == 0 || !in_device_function(source) || name == end || !is_word(code[name]) || code[open] != '[')
+        return;
+    const size_t number = skip_space(code, open + 1), close = skip_space(code, word_end(code, number));
+    const unsigned long count = strtoul(code + number, NULL, 10);
+
+    if (count >= 2 && count * size < ALIGNED_ANYWAY && code[close] == ']' && code[skip_space(code, close + 1)] != '[' &&
+        begins_local_declaration(code, position))
+        write_replacement(source, position, position, "SIMT_SMALL_ARRAY ");
 }
 
 /** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
