@@ -878,7 +878,7 @@ hostile "python3 common/chapter_table.py" <<'END'
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.json" >/dev/full
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.json" >&-
 2|chapter_table: */nothing: No such file or directory|$P "$scratch/report.json" "$scratch/nothing"
-2|chapter_table: tests/tap.sh: no report in it; a chapter's program with --format csv prints one|$P tests/tap.sh
+2|chapter_table: tests/tap.sh: no report in it; a chapter's program with --format json prints one|$P tests/tap.sh
 END
 hostile "$b/cpu/rewrite_launch" <<'END'
 1|*: the output cannot be written: *|$P chapters/02_warp_per_group/gate.cu >/dev/full
