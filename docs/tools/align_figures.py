@@ -33,7 +33,7 @@ def draw_opened_blocks(data, title):
     ids, size, numel, top, table = data["ids"], data["block_size"], data["numel"], 44, 92
     ax = canvas(left + pitch * len(ids) + 8, 402, title)
     for number, name in enumerate(("its id's expert", "its rank", f"a multiple of {size}? Then it opens",
-                                   "openers in lower slots", "so the thread block writes")):
+                                   "openers before its rows", "so the thread block writes")):
         write(ax, 14, table + 36 * number + 19, name)
     write(ax, 14, top + 34, "thread block = position")
     foot = table + 36 * 5 + 62
