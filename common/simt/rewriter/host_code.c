@@ -282,21 +282,27 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     return fail_at(source, begin, what);
 }
 
-bool check_launch(const struct source *source, size_t kernel, size_t kernel_end, size_t open)
+bool check_launch(struct source *source, size_t kernel, size_t kernel_end, size_t open)
 {
     const char *const code = source->code;
-    const size_t end = word_end(code, kernel);
+    const size_t end = word_end(code, kernel), checked = source->checked_launch;
 
     if (end == kernel || source->num_open_conditionals > 0 ||
         skip_space_back(code, skip_template_arguments(code, skip_space(code, end))) != kernel_end)
         return true;
-    const size_t declaration = host_function(code, kernel, end, kernel);
+    /* A file may launch one kernel thousands of times; its declarations are searched for only at the first of them. */
+    if (checked == 0 || strncmp(code + checked, code + kernel, end - kernel) != 0 ||
+        is_word(code[checked + (end - kernel)])) {
+        const size_t declaration = host_function(code, kernel, end, kernel);
 
-    if (declaration != NOWHERE)
-        return fail_no_global(source, declaration);
-    const char *const attribute = device_attribute(code, kernel, end);
+        if (declaration != NOWHERE)
+            return fail_no_global(source, declaration);
+        const char *const attribute = device_attribute(code, kernel, end);
 
-    return !attribute || strcmp(attribute, "__global__") != 0 || check_argument_count(source, kernel, end, open);
+        source->checked_launch = kernel;
+        source->launches_own_kernel = attribute && strcmp(attribute, "__global__") == 0;
+    }
+    return !source->launches_own_kernel || check_argument_count(source, kernel, end, open);
 }
 
 /* --- words of host functions -------------------------------------------------------------------------------------- */

@@ -63,6 +63,9 @@ struct source {
     bool is_host_only;   /* the current function certainly belongs to the host */
     int num_open_conditionals, braces_before[MAX_CONDITIONALS];
     struct architecture_choice architecture_choice;
+
+    size_t checked_launch;    /* the name in the last launch that check_launch() has accepted; 0 if there is none */
+    bool launches_own_kernel; /* this name is certainly that of a kernel of the file */
 };
 
 /** Reads the file and puts a `#line` directive before its text. The caller frees the buffers, even after a failure. */
