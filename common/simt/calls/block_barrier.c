@@ -35,12 +35,12 @@ void simt_syncthreads(unsigned call)
 
 void simt_barrier_sync(unsigned barrier_number, unsigned call)
 {
-    enum { MAX_HANDLES = 16 };
+    enum { NUM_BARRIERS = 16 };
 
-    if (barrier_number >= MAX_HANDLES)
+    if (barrier_number >= NUM_BARRIERS)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "no such barrier",
                         "waits at barrier %u, but a block has only the barriers 0 to %d", barrier_number,
-                        MAX_HANDLES - 1);
+                        NUM_BARRIERS - 1);
     barrier_wait(0, barrier_number == 0 ? call : NAMED_BARRIER + barrier_number, SIMT_RETURN_ADDRESS());
 }
 
