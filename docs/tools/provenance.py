@@ -13,7 +13,7 @@ def distinct(texts):
 
 
 def join(texts, quote=""):
-    """Joins texts as `a`, `b` and `c`."""
+    """Joins strings as `a`, `b` and `c`."""
     quoted = [f"{quote}{text}{quote}" for text in texts]
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 

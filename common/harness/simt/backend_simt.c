@@ -185,7 +185,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     return true;
 }
 
-/** Sets the error for a trace that found no launch; the error lists the kernels that were launched. Returns false. */
+/** Sets the error for a trace that matched no launch; the error lists the kernels that were launched. Returns false. */
 static bool fail_not_launched(struct error *error)
 {
     struct simt_counters counters;

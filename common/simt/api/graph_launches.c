@@ -126,7 +126,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         const cudaStream_t its = exec->stream[step->stream_index];
 
         if (step->kind == STEP_WORK)
-            error = step->replay(step->operand, its);
+            error = step->replay(step->operand_copy, its);
         else if (step->kind == STEP_RECORD)
             error = cudaEventRecord(exec->event[step->event_index], its);
         else

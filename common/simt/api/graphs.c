@@ -64,7 +64,7 @@ void simt_graph_release(cudaGraph_t graph)
         link = &(*link)->next;
     *link = graph->next;
     for (size_t i = 0; i < graph->num_steps; i++)
-        free(graph->steps[i].operand);
+        free(graph->steps[i].operand_copy);
     free(graph->steps);
     free(graph);
 }
@@ -106,7 +106,7 @@ static cudaError_t add_step(struct graph_step step)
     cudaGraph_t graph = capture.graph;
 
     if (!simt_array_reserve(&graph->steps, &graph->capacity, graph->num_steps + 1, sizeof *graph->steps)) {
-        free(step.operand);
+        free(step.operand_copy);
         return simt_set_error(cudaErrorMemoryAllocation);
     }
     graph->steps[graph->num_steps++] = step;
@@ -156,8 +156,8 @@ cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *
     memcpy(copy, operand, bytes);
     if (second_bytes > 0)
         memcpy(copy + GRAPH_SECOND_PART_OFFSET(bytes), second_part, second_bytes);
-    return add_step(
-        (struct graph_step){.kind = STEP_WORK, .stream_index = branch_of(stream), .replay = work, .operand = copy});
+    return add_step((struct graph_step){
+        .kind = STEP_WORK, .stream_index = branch_of(stream), .replay = work, .operand_copy = copy});
 }
 
 /** Returns the index of an event's latest record, or the number of events if the event was not recorded. */

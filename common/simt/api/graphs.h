@@ -18,7 +18,7 @@ struct graph_step {
     unsigned stream_index; /**< index of the captured stream, in the order in which streams joined the capture */
     unsigned event_index;  /**< for a record or a wait: index of the event, in the order of the records */
     graph_work replay;
-    void *operand;
+    void *operand_copy;
 };
 
 struct CUgraph_st {

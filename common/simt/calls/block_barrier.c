@@ -16,7 +16,7 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
     if (SIMT_UNLIKELY(simt_races_deferred))
-        simt_race_report();
+        simt_deferred_race_report();
     lane->wait_site = site;
     lane->wait_call = call;
     warp->ready &= ~self;

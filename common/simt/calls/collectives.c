@@ -139,7 +139,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     const lane_mask self = lane_bit(i);
 
     if (SIMT_UNLIKELY(simt_races_deferred))
-        simt_race_report();
+        simt_deferred_race_report();
     if (of_active(mask))
         lane->key = next_step(lane->key);
     else if (SIMT_UNLIKELY(!(mask & self)))
@@ -556,7 +556,7 @@ static void record_missed(struct warp *warp, lane_mask group, const char *name)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < warp->num_bypassed; i++) {
-        struct bypassed_access *passed = &warp->bypassed[i];
+        struct access_past_collective *passed = &warp->bypassed[i];
 
         if ((passed->lanes & absent) && !passed->waited_lanes) {
             passed->lanes &= absent;

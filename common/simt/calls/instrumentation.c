@@ -700,12 +700,13 @@ void simt_exempt_last_load(const void *pointer, unsigned bytes)
     if (!simt_running.lane || simt_order.last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
-        simt_race_dismiss(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+        simt_deferred_race_dismiss(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
     else if (shared < simt_memory.shared_bytes)
-        simt_race_dismiss(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+        simt_deferred_race_dismiss(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
     else if (simt_variable_contains(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
-        simt_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+        simt_deferred_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL,
+                                   bytes);
 }
 
 /** Reports an address in shared or local memory that a kernel thread passes to a function for global memory. */

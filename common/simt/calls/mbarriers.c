@@ -112,7 +112,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
 {
     check_address(address, pc);
     if (SIMT_UNLIKELY(simt_races_deferred))
-        simt_race_report();
+        simt_deferred_race_report();
     const uint32_t number = number_at(address);
 
     if (number == 0)

@@ -392,7 +392,7 @@ static void check_requests(const struct block *block, unsigned first)
     }
 }
 
-void simt_registers_check(const struct block *block)
+void simt_register_requests_check(const struct block *block)
 {
     enum { LEAST = 24 }; /* minimum number of registers assumed for a thread without a request */
     const struct lane *last = NULL;

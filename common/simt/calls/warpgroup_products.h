@@ -46,7 +46,7 @@ void simt_products_check_groups(const struct block *block);
  * Checks, after all threads of a block have returned, that all threads of a warpgroup have requested the same numbers
  * of registers, and that the last requests do not exceed the registers of a multiprocessor.
  */
-void simt_registers_check(const struct block *block);
+void simt_register_requests_check(const struct block *block);
 /** Frees a block's products. */
 void simt_products_free(struct block *block);
 

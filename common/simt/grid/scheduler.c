@@ -325,7 +325,7 @@ enum block_state simt_block_run(struct block *block)
             if (!simt_faulted)
                 simt_products_check_groups(block);
             if (!simt_faulted)
-                simt_registers_check(block);
+                simt_register_requests_check(block);
             break;
         }
         if (simt_mbarriers_time_out(block))

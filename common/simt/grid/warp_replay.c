@@ -161,9 +161,9 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
  * Returns the entry of an access in the warp's list of passed accesses, or the end of the list if the access is not in
  * it.
  */
-static struct bypassed_access *find_passed(struct warp *warp, uint64_t key)
+static struct access_past_collective *find_passed(struct warp *warp, uint64_t key)
 {
-    struct bypassed_access *passed = warp->bypassed;
+    struct access_past_collective *passed = warp->bypassed;
 
     while (passed < warp->bypassed + warp->num_bypassed && passed->key != key)
         passed++;
@@ -179,12 +179,12 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
 
     for (size_t i = 0; i < run && warp->num_bypassed < MAX_BYPASSED; i++) {
-        struct bypassed_access *passed = find_passed(warp, lead[i].key);
+        struct access_past_collective *passed = find_passed(warp, lead[i].key);
 
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
         if (passed == warp->bypassed + warp->num_bypassed)
-            warp->bypassed[warp->num_bypassed++] = (struct bypassed_access){.key = lead[i].key};
+            warp->bypassed[warp->num_bypassed++] = (struct access_past_collective){.key = lead[i].key};
         passed->lanes |= group;
     }
 }
@@ -198,7 +198,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
-        const struct bypassed_access *passed = find_passed(warp, lead[i].key);
+        const struct access_past_collective *passed = find_passed(warp, lead[i].key);
 
         if (passed == warp->bypassed + warp->num_bypassed || !(passed->waited_lanes & group))
             continue;

@@ -165,7 +165,7 @@ void simt_lane_main(void)
         simt_current_launch.call(simt_current_launch.arguments);
 
         if (SIMT_UNLIKELY(simt_races_deferred))
-            simt_race_report();
+            simt_deferred_race_report();
         struct lane *const lane = simt_running.lane;
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);
         struct warp *warp = simt_running.warp;

@@ -106,7 +106,7 @@ struct lane {
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
-struct bypassed_access {
+struct access_past_collective {
     uint64_t key;
     lane_mask lanes;
     lane_mask waited_lanes;    /**< lanes that completed the collective without `lanes`, which had returned */
@@ -142,7 +142,7 @@ struct warp {
     uint64_t collective_call[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t collective_argument[WARP_LANES];
     uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
-    struct bypassed_access bypassed[MAX_BYPASSED];
+    struct access_past_collective bypassed[MAX_BYPASSED];
     unsigned num_bypassed;
     lane_mask completed_bypassed; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_order order;

@@ -244,7 +244,7 @@ static struct deferred_race {
 
 unsigned simt_races_deferred;
 
-void simt_race_report(void)
+void simt_deferred_race_report(void)
 {
     struct deferred_race *race = &noted[running_thread()];
 
@@ -266,7 +266,7 @@ static bool defer_race(const struct past_access *past, struct word_access access
     if (access.type != ACCESS_LOAD || !atomic)
         return false;
     if (race->present && race->loaded != simt_order.last_load)
-        simt_race_report();
+        simt_deferred_race_report();
     if (race->present)
         return true;
     *race = (struct deferred_race){true, others, thread, simt_order.last_load, *past, access};
@@ -846,12 +846,12 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
                                                                    .bytes = access.bytes};
 }
 
-void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+void simt_deferred_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
 {
     struct deferred_race *race = &noted[running_thread()];
 
     if (race->present && race->loaded != simt_order.last_load)
-        simt_race_report();
+        simt_deferred_race_report();
     simt_races_deferred -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {

@@ -76,14 +76,14 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
  * bytes with compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded
- * but not reported. simt_race_report() reports the race of the running thread when the thread reaches a barrier or
- * returns; simt_race_dismiss() drops the race when the thread reaches a compare-and-swap of the bytes that it loaded
+ * but not reported. simt_deferred_race_report() reports the race of the running thread when the thread reaches a barrier or
+ * returns; simt_deferred_race_dismiss() drops the race when the thread reaches a compare-and-swap of the bytes that it loaded
  * last.
  */
 extern unsigned simt_races_deferred;
-void simt_race_report(void);
+void simt_deferred_race_report(void);
 void simt_races_discard(void);
-void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+void simt_deferred_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:

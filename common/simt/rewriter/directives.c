@@ -247,7 +247,7 @@ bool rewrite_architecture_conditional(struct source *source, size_t position)
     struct architecture_choice found;
     const size_t before = skip_space_back(code, position);
 
-    if (!in_device_function(source) || !source->is_also_host || !starts_with(code + word, "if") ||
+    if (!in_device_function(source) || !source->in_host_device_function || !starts_with(code + word, "if") ||
         !is_one_of(code[before - 1], ";{}") || find_word_before(code, source->device_begin, "constexpr") != NOWHERE ||
         !is_of_architecture(code, condition, position + line_length(code, position)) ||
         !find_choice(code, position, &found) || contains_word(code, position, found.endif_begin, of_nvcc))

@@ -282,7 +282,7 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     return fail_at(source, begin, what);
 }
 
-bool check_launch(struct source *source, size_t kernel, size_t kernel_end, size_t open)
+bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open)
 {
     const char *const code = source->code;
     const size_t end = word_end(code, kernel), checked = source->checked_launch;
@@ -313,7 +313,7 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
     const int length = (int)(end - position < 100 ? end - position : 100);
     char what[300];
 
-    if (source->function_braces == 0 || !source->is_host_only || in_device_function(source) ||
+    if (source->function_braces == 0 || !source->in_host_only_function || in_device_function(source) ||
         source->num_open_conditionals > 0)
         return true;
     if (is_built_in(code, position, end)) {

@@ -117,11 +117,11 @@ bool rewrite_launch(struct source *source, size_t position)
         return fail_at(source, position, "after <<< must follow, in the same statement, its >>> and an argument list");
     if (matching_bracket(code, skip_space(code, close + 3), 1) == NOWHERE)
         return fail_at(source, close, "the argument list after >>> has no end");
-    if (in_device_function(source) && !source->is_also_host)
+    if (in_device_function(source) && !source->in_host_device_function)
         return fail_at(source, position,
                        "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
-    if (!check_launch(source, kernel, kernel_end, skip_space(code, close + 3)))
+    if (!check_launched_kernel(source, kernel, kernel_end, skip_space(code, close + 3)))
         return false;
 
     copy_until(source, kernel);

@@ -102,15 +102,15 @@ bool count_brace(struct source *source, size_t position)
         source->open_braces++;
         if (begins) {
             source->function_braces = source->open_braces;
-            source->is_host_only = begins_host_function(code, position);
-            if (source->is_host_only && !add_insertion(source, position + 1, " SIMT_HOST;"))
+            source->in_host_only_function = begins_host_function(code, position);
+            if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_HOST;"))
                 return false;
         }
         if (source->device_braces == 0 && (find_word_in_head(code, head, position, "__global__") != NOWHERE ||
                                            find_word_in_head(code, head, position, "__device__") != NOWHERE)) {
             source->device_braces = source->open_braces;
             source->device_begin = position;
-            source->is_also_host = find_word_in_head(code, head, position, "__host__") != NOWHERE;
+            source->in_host_device_function = find_word_in_head(code, head, position, "__host__") != NOWHERE;
             begins = !is_value;
         }
         return !begins || mark_blocks(source, position);

@@ -40,7 +40,7 @@ bool are_specifiers(const char *code, size_t begin, size_t end);
  * Checks that the kernel in [kernel, kernel_end), if it is a name that the file declares, has `__global__` and as many
  * parameters as the list at `open` has arguments. Accepts what it cannot decide.
  */
-bool check_launch(struct source *source, size_t kernel, size_t kernel_end, size_t open);
+bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open);
 /** Checks that the kernel whose `__global__` is at `position` is not a member of a class. */
 bool check_not_member(const struct source *source, size_t position);
 /** Checks that the parameter with the `__grid_constant__` at `position` is const. */

@@ -58,7 +58,7 @@
 /** Checks that the word at `position`, which only host functions may use, is in one; if not, prints `why`. */
 static bool check_host_only(const struct source *source, size_t position, const char *why)
 {
-    return !in_device_function(source) || source->is_also_host || fail_at(source, position, why);
+    return !in_device_function(source) || source->in_host_device_function || fail_at(source, position, why);
 }
 
 /** Checks that the word at `position` is not the `thread_local` of a kernel's variable. */

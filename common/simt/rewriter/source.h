@@ -58,13 +58,14 @@ struct source {
      * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
     int open_braces, function_braces, device_braces;
-    size_t device_begin; /* position of the device function's body */
-    bool is_also_host;   /* the device function is a host function as well */
-    bool is_host_only;   /* the current function certainly belongs to the host */
+    size_t device_begin;          /* position of the device function's body */
+    bool in_host_device_function; /* the device function is a host function as well */
+    bool in_host_only_function;   /* the current function certainly belongs to the host */
     int num_open_conditionals, braces_before[MAX_CONDITIONALS];
     struct architecture_choice architecture_choice;
 
-    size_t checked_launch;    /* the name in the last launch that check_launch() has accepted; 0 if there is none */
+    size_t
+        checked_launch; /* the name in the last launch that check_launched_kernel() has accepted; 0 if there is none */
     bool launches_own_kernel; /* this name is certainly that of a kernel of the file */
 };
 

@@ -336,7 +336,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
     static const char *const qualified[] = {"__shared__", "__device__", "__constant__", NULL};
     const char *code = source->code;
 
-    if (!in_device_function(source) || source->is_also_host ||
+    if (!in_device_function(source) || source->in_host_device_function ||
         find_word_before(code, position, "__shared__") != NOWHERE ||
         contains_word(code, end, end + strcspn(code + end, ";=[{("), qualified) ||
         find_declared(code, position, end) != VARIABLE)
@@ -429,8 +429,8 @@ bool check_map_not_local(const struct source *source, size_t position, size_t en
 
     while (statement > 0 && !is_one_of(source->code[statement - 1], ";{}\n"))
         statement--;
-    return !in_device_function(source) || source->is_also_host || declared_map(source->code, end) == NOWHERE ||
-           contains_word(source->code, statement, position, elsewhere) ||
+    return !in_device_function(source) || source->in_host_device_function ||
+           declared_map(source->code, end) == NOWHERE || contains_word(source->code, statement, position, elsewhere) ||
            fail_at(source, position,
                    "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
 }
