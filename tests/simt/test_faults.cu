@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
 #include "kernels/tensor_core.cuh"
 
@@ -3282,9 +3281,14 @@ STREAM_FAULT(copy_to_a_local_array, "cudaMemcpy2D: invalid argument: 48 bytes, o
     cudaMemcpy2D(local, 16, device_x, 16, 16, 3, cudaMemcpyDeviceToHost); // [copy_to_a_local_array]
 }
 
+/** Like std::vector, for which clang needs the C++ library, which the tests do not have. */
+struct list_of_ints {
+    int *begin, *end, *room_end;
+};
+
 STREAM_FAULT(copy_to_a_vector_object, "cudaMemcpy: invalid argument: 400 bytes, of which this memory of the host has")
 {
-    std::vector<int> local(100);
+    list_of_ints local = {};
 
     cudaMemcpy(&local, device_x, 400, cudaMemcpyDeviceToHost); // [copy_to_a_vector_object]
 }

@@ -3384,6 +3384,11 @@ static __global__ void use_kept_kernel(int *y)
     y[0] += use(kept_pointer);
 }
 
+static __attribute__((noinline)) size_t words_of_host()
+{
+    return 4;
+}
+
 /* Copies of all the bytes of variables of the host, and of a part of them; and pointers to a thread's own memory. */
 static void copies_of_local_variables(void **)
 {
@@ -3391,14 +3396,14 @@ static void copies_of_local_variables(void **)
         int first, rest[7];
     } local, *const many = (eight *)malloc(sizeof *many * 3);
     int words[4][4], *at = words[0];
-    std::vector<int> block(64);
+    int *const block = (int *)malloc(sizeof *block * (words_of_host() + 60));
     cudaError_t (*copy)(void *, const void *, size_t, cudaMemcpyKind) = cudaMemcpy;
 
     assert_int_equal(cudaMemcpy(&local, device_x, sizeof local, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(cudaMemcpy(&local.rest[3], device_x, 16, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(cudaMemcpy(&many[0].rest[1], device_x, 88, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(cudaMemcpy(&words[1][0], device_x, 48, cudaMemcpyDeviceToHost), cudaSuccess);
-    assert_int_equal(cudaMemcpy(block.data(), device_x, 256, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(block, device_x, 256, cudaMemcpyDeviceToHost), cudaSuccess);
     for (int i = 0; i < 16; i++, at++)
         assert_int_equal(cudaMemcpyAsync(at, device_x + i, 4, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(cudaMemcpy2D(words, 32, device_x, 32, 16, 2, cudaMemcpyDeviceToHost), cudaSuccess);
@@ -3406,6 +3411,7 @@ static void copies_of_local_variables(void **)
     assert_int_equal(copy(words, device_x, 64, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(words[3][3], 15);
     free(many);
+    free(block);
     local_pointers_kernel<<<1, 1>>>(device_x, device_y);
     use_kept_kernel<<<1, 1>>>(device_y);
     assert_int_equal(result()[0], 1 + 2 + 1 + 1);
@@ -3540,6 +3546,7 @@ class view_of_words
     view_of_words(const int *its_words, int its_count) : words(its_words), count(its_count)
     {
     }
+    view_of_words(const view_of_words &) = default;
     view_of_words &operator=(const view_of_words &) = delete;
     __device__ int operator[](int i) const
     {
@@ -3620,7 +3627,7 @@ static __global__ void kernel_with_defaults(int *y, braced_pair pair = braced_pa
 }
 RIGHT(defaults_in_braces, (kernel_with_defaults<<<1, 32>>>(device_y)), 4, 12 * 3 + 6)
 RIGHT(an_argument_in_braces_before_a_default, (kernel_with_defaults<<<1, 32>>>(device_y, {4, 5})), 4, 45 * 3 + 6)
-RIGHT(all_arguments_in_braces, (kernel_with_defaults<<<1, 32>>>({device_y}, {4, 5}, {2})), 4, 45 * 2 + 6)
+RIGHT(braces_and_all_arguments, (kernel_with_defaults<<<1, 32>>>(device_y, {4, 5}, 2)), 4, 45 * 2 + 6)
 
 static __global__ void kernel_with_disabled_code(int *y)
 {
@@ -3772,7 +3779,7 @@ int main(void)
         VALID(constants_by_pointers),
         VALID(defaults_in_braces),
         VALID(an_argument_in_braces_before_a_default),
-        VALID(all_arguments_in_braces),
+        VALID(braces_and_all_arguments),
         VALID(disabled_code),
         VALID(copies_of_local_variables),
     };

@@ -76,9 +76,9 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
  * bytes with compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded
- * but not reported. simt_deferred_race_report() reports the race of the running thread when the thread reaches a barrier or
- * returns; simt_deferred_race_dismiss() drops the race when the thread reaches a compare-and-swap of the bytes that it loaded
- * last.
+ * but not reported. simt_deferred_race_report() reports the race of the running thread when the thread reaches a
+ * barrier or returns; simt_deferred_race_dismiss() drops the race when the thread reaches a compare-and-swap of the
+ * bytes that it loaded last.
  */
 extern unsigned simt_races_deferred;
 void simt_deferred_race_report(void);
