@@ -281,12 +281,13 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
-        snprintf(others, sizeof others, done > 1 ? " and %u more" : "", done - 1);
-        simt_fault_thread(
-            cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
-            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION "%s: every thread of the block must reach it",
-            waiting, barrier, gone->index.x, gone->index.y, gone->index.z, others, done > 1 ? "have" : "has",
-            is_past ? "gone on without it, now" : "returned", gone->wait_site, is_past ? "" : " without it");
+        snprintf(others, sizeof others, " and %u more", done - 1);
+        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
+                          "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION
+                          "%s: every thread of the block must reach it",
+                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, done > 1 ? others : "",
+                          done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "returned", gone->wait_site,
+                          is_past ? "" : " without it");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
