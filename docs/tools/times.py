@@ -3,8 +3,8 @@
 The words of a table's marker request times:
 
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), the chapters and PyTorch
-    align 64 [uniform] [exact] [CHAPTER...]   align with that block size, for the router's choices or uniform ids,
-                                        with the padded length that these ids need
+    align 64 [uniform] [exact | slots 512] [CHAPTER...]   align with that block size, for the router's choices or
+                                        uniform ids, with the padded length that these ids need or with 512 slots
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, for the router's choices or balanced ids
     ceilings [balanced] CHAPTER...      the shares of the read bandwidth and of cuBLAS's rate that the same layers reach
     routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), the chapter and its baseline
@@ -64,7 +64,10 @@ def parse(words, recorded):
     elif first == "align" and number:
         dist = rest.pop(0) if rest and rest[0] in known else "router"
         room = rest.pop(0) if rest[:1] == ["exact"] else None
-        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto", "room": room, "capacity": None}
+        slots = None
+        if rest[:1] == ["slots"] and re.fullmatch("[1-9][0-9]{0,9}", "".join(rest[1:2])):
+            slots, rest = int(rest[1]), rest[2:]
+        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto", "room": room, "capacity": slots}
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:

@@ -318,6 +318,16 @@ class Align(course.Course):
         self.assertEqual(self.row("| CUB"), "| CUB radix sort | - | - | - | - | - | - | - |")
         self.assertIn("Nothing is recorded yet.", self.writes("<!-- times: align 16 -->"))
 
+    def test_a_number_of_slots(self):
+        run = align_run("02_first", [{"num_tokens": 1, "here": us(5.5), "floor_us": 0.5}])
+        run["problem"]["capacity"] = 512
+        run["command"] += " --capacity 512"
+        self.runs["02_first"].append(run)
+        self.save()
+        for words, time in (("slots 512 ", "5.50"), ("", "7.50"), ("slots 64 ", "-")):
+            self.writes(f"<!-- times: align 64 {words}02_first -->")
+            self.assertEqual(self.row("| 02_"), f"| 02_first | {time} | - | - | - | - | - | - |")
+
     def test_sources_have_changed(self):
         self.change("tests/peers/cub_align.cu")
         self.change("chapters/03_second/align.cu")
