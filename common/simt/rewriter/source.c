@@ -120,7 +120,7 @@ static size_t stretch_end(const char *text, size_t position, char *fill)
     return raw_string_end(text, end);
 }
 
-/** Possible values of the condition of an #if or #elif, as far as the rewriter can tell. */
+/** Possible values of the condition of a conditional directive, as far as the rewriter can tell. */
 enum condition { UNKNOWN, NEVER, ALWAYS };
 
 /** Returns the condition of the directive with the word at `position`: `if 0`, `elif (true)`, or `else`. */
