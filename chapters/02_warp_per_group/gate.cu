@@ -192,11 +192,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    int place = 0; /* index of this warp's group in kept_groups */
-    while (place < problem.topk_group && kept_groups[place].id != group)
-        place++;
-    if (place < problem.topk_group)
-        write_best(mine, problem.topk, lane, group_best[place]);
+    int rank = 0; /* index of this warp's group in kept_groups */
+    while (rank < problem.topk_group && kept_groups[rank].id != group)
+        rank++;
+    if (rank < problem.topk_group)
+        write_best(mine, problem.topk, lane, group_best[rank]);
     __syncthreads();
     // [local]
 

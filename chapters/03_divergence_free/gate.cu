@@ -200,11 +200,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    int place = problem.topk_group; /* index of this warp's group in kept_groups */
+    int rank = problem.topk_group; /* index of this warp's group in kept_groups */
     for (int i = 0; i < problem.topk_group; i++)
-        place = kept_groups[i].id == group ? i : place;
-    if (place < problem.topk_group)
-        write_best(mine, problem.topk, lane, group_best[place]);
+        rank = kept_groups[i].id == group ? i : rank;
+    if (rank < problem.topk_group)
+        write_best(mine, problem.topk, lane, group_best[rank]);
     __syncthreads();
     // [local]
 

@@ -181,11 +181,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    int place = problem.topk_group; /* index of this warp's group in kept_groups */
+    int rank = problem.topk_group; /* index of this warp's group in kept_groups */
     for (int i = 0; i < problem.topk_group; i++)
-        place = kept_groups[i] == group ? i : place;
-    if (place < problem.topk_group)
-        group_best[place][lane] = mine;
+        rank = kept_groups[i] == group ? i : rank;
+    if (rank < problem.topk_group)
+        group_best[rank][lane] = mine;
     __syncthreads();
     // [local]
 

@@ -42,29 +42,29 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
  * A group's experts, held in its thread's registers. Every index is a constant once the loops are unrolled: registers
  * have no addresses, so the compiler would place an array that is indexed at run time in local memory.
  */
-template <int ROOM>
+template <int CAPACITY>
 struct experts {
-    float choice[ROOM]; /* the experts' choices; -infinity if NaN, already taken, or without an expert */
-    unsigned valid;     /* mask: bit e is set if expert e's choice is a number and the expert has not been taken */
-    unsigned invalid;   /* mask: bit e is set if expert e's choice is NaN and the expert has not been taken */
+    float choice[CAPACITY]; /* the experts' choices; -infinity if NaN, already taken, or without an expert */
+    unsigned valid;         /* mask: bit e is set if expert e's choice is a number and the expert has not been taken */
+    unsigned invalid;       /* mask: bit e is set if expert e's choice is NaN and the expert has not been taken */
 };
 // [experts]
 
 // [own_largest]
-/** Returns the group's best choice and its index (the lowest on ties). ROOM - 1 comparisons form a tree. */
-template <int ROOM>
-static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
+/** Returns the group's best choice and its index (the lowest on ties). CAPACITY - 1 comparisons form a tree. */
+template <int CAPACITY>
+static __device__ __forceinline__ candidate own_largest(const experts<CAPACITY> &own)
 {
-    candidate best[ROOM];
+    candidate best[CAPACITY];
 
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         best[e] = {own.choice[e], e};
 #pragma unroll
-    for (int step = 1; step < ROOM; step *= 2) {
+    for (int step = 1; step < CAPACITY; step *= 2) {
 #pragma unroll
-        for (int e = 0; e < ROOM; e += 2 * step)
-            if (e + step < ROOM)
+        for (int e = 0; e < CAPACITY; e += 2 * step)
+            if (e + step < CAPACITY)
                 best[e] = better(best[e], best[e + step]);
     }
     return best[0];
@@ -76,8 +76,8 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
  * Returns the group's best candidate. If the best choice is -infinity, experts whose choice is a number rank first,
  * then those with NaN, then NO_EXPERT.
  */
-template <int ROOM>
-static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
+template <int CAPACITY>
+static __device__ __forceinline__ candidate own_best(const experts<CAPACITY> &own, int first_id, int num_experts)
 {
     candidate best = own_largest(own);
 
@@ -95,26 +95,26 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
 
 // [take_out]
 /** Removes expert `taken` from the group, so that it is not chosen again. */
-template <int ROOM>
-static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
+template <int CAPACITY>
+static __device__ __forceinline__ void take_out(experts<CAPACITY> &own, int taken)
 {
     own.valid &= ~(1u << taken);
     own.invalid &= ~(1u << taken);
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         own.choice[e] = e == taken ? -INFINITY : own.choice[e];
 }
 // [take_out]
 
 // [own_group_score]
 /** Returns the group's best choice, or the sum of its two best, which may be equal. */
-template <typename Choice, int ROOM>
-static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own, bool has_bias)
+template <typename Choice, int CAPACITY>
+static __device__ __forceinline__ float score_of_group(const experts<CAPACITY> &own, bool has_bias)
 {
     float first = -INFINITY, second = -INFINITY;
 
 #pragma unroll
-    for (int e = 0; e < ROOM; e++) {
+    for (int e = 0; e < CAPACITY; e++) {
         second = fmaxf(second, fminf(first, own.choice[e]));
         first = fmaxf(first, own.choice[e]);
     }
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [kernel]
 
     // [shape]
-    constexpr int ROOM = EXPERTS ? EXPERTS / (GROUPS ? GROUPS : 1) : MAX_EXPERTS_PER_GROUP;
+    constexpr int CAPACITY = EXPERTS ? EXPERTS / (GROUPS ? GROUPS : 1) : MAX_EXPERTS_PER_GROUP;
     const int num_experts = EXPERTS ? EXPERTS : problem.num_experts;
     const int groups = GROUPS ? GROUPS : problem.num_expert_group;
     // [shape]
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [leave]
 
     // [load]
-    float score[ROOM], bias[ROOM];
+    float score[CAPACITY], bias[CAPACITY];
 
     load_floats<EXPERTS != 0>(row + first_id, count, score);
     if (correction_bias)
@@ -171,7 +171,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
 
     // [own_scores]
     softmax_row softmax = {0.0f, 1.0f};
-    experts<ROOM> own = {{}, 0, 0};
+    experts<CAPACITY> own = {{}, 0, 0};
 
     if (problem.score == GATE_SCORE_SOFTMAX)
         softmax = reduce_row(score, count, groups);
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
 
     // [choices]
 #pragma unroll
-    for (int e = 0; e < ROOM; e++) {
+    for (int e = 0; e < CAPACITY; e++) {
         const float choice = correction_bias ? round_to<Choice>(score[e] + bias[e]) : score[e];
         const bool is_nan = isnan(choice);
 
@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     if (rank >= problem.topk_group) {
         own.valid = own.invalid = 0;
 #pragma unroll
-        for (int e = 0; e < ROOM; e++)
+        for (int e = 0; e < CAPACITY; e++)
             own.choice[e] = -INFINITY;
     }
     // [groups]

@@ -11,7 +11,7 @@
 
 // [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, FILL_THREADS = 256, SORT_THREADS = 256 };
-enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, MAX_SHARED_BYTES = 48 * 1024 };
 // [constants]
 
 // [helpers]
@@ -40,10 +40,10 @@ static __device__ int local_id(const int *expert_map, int expert)
 /** Writes a pad to every slot of the list. Grid: one thread per slot. */
 static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 {
-    const int64_t place = (int64_t)blockIdx.x * FILL_THREADS + threadIdx.x;
+    const int64_t slot = (int64_t)blockIdx.x * FILL_THREADS + threadIdx.x;
 
-    if (place < problem.capacity)
-        sorted_token_ids[place] = (int)problem.numel;
+    if (slot < problem.capacity)
+        sorted_token_ids[slot] = (int)problem.numel;
 }
 // [fill]
 
@@ -93,8 +93,8 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [expert_ids]
     for (int e = thread; e < num_experts; e += THREADS)
-        for (int place = offsets[e]; place < offsets[e + 1]; place += block_size)
-            expert_ids[place / block_size] = local_id(expert_map, e);
+        for (int slot = offsets[e]; slot < offsets[e + 1]; slot += block_size)
+            expert_ids[slot / block_size] = local_id(expert_map, e);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += THREADS)
         expert_ids[block] = -1;
     // [expert_ids]
@@ -171,8 +171,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 
     // [small_scatter]
     if (thread < num_experts)
-        for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
-            expert_ids[place / block_size] = local_id(expert_map, thread);
+        for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
+            expert_ids[slot / block_size] = local_id(expert_map, thread);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
         expert_ids[block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
@@ -187,7 +187,7 @@ static bool takes_small(const align_problem *problem)
     if (problem->kernel != ALIGN_KERNEL_AUTO)
         return problem->kernel == ALIGN_KERNEL_SMALL;
     return problem->numel < SMALL_NUMEL && problem->num_experts <= SMALL_EXPERTS &&
-           small_shared_bytes(problem->num_experts) <= SHARED_BYTES;
+           small_shared_bytes(problem->num_experts) <= MAX_SHARED_BYTES;
 }
 // [rule]
 

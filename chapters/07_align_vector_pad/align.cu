@@ -10,7 +10,7 @@
 
 // [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
-enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, MAX_SHARED_BYTES = 48 * 1024 };
 // [constants]
 
 // [helpers]
@@ -40,11 +40,11 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
-    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    const int chunks = (capacity - head) / 4, tail = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 
-    for (int piece = thread; piece < pieces; piece += num_threads)
-        aligned[piece] = make_int4(pad, pad, pad, pad);
+    for (int chunk = thread; chunk < chunks; chunk += num_threads)
+        aligned[chunk] = make_int4(pad, pad, pad, pad);
     if (thread < head)
         sorted_token_ids[thread] = pad;
     if (thread < capacity - tail)
@@ -101,8 +101,8 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [expert_ids]
     for (int e = thread; e < num_experts; e += THREADS)
-        for (int place = offsets[e]; place < offsets[e + 1]; place += block_size)
-            expert_ids[place / block_size] = local_id(expert_map, e);
+        for (int slot = offsets[e]; slot < offsets[e + 1]; slot += block_size)
+            expert_ids[slot / block_size] = local_id(expert_map, e);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += THREADS)
         expert_ids[block] = -1;
     // [expert_ids]
@@ -175,8 +175,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 
     // [small_scatter]
     if (thread < num_experts)
-        for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
-            expert_ids[place / block_size] = local_id(expert_map, thread);
+        for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
+            expert_ids[slot / block_size] = local_id(expert_map, thread);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
         expert_ids[block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
@@ -191,7 +191,7 @@ static bool takes_small(const align_problem *problem)
     if (problem->kernel != ALIGN_KERNEL_AUTO)
         return problem->kernel == ALIGN_KERNEL_SMALL;
     return problem->numel < SMALL_NUMEL && problem->num_experts <= SMALL_EXPERTS &&
-           small_shared_bytes(problem->num_experts) <= SHARED_BYTES;
+           small_shared_bytes(problem->num_experts) <= MAX_SHARED_BYTES;
 }
 // [rule]
 

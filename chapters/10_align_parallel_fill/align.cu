@@ -12,8 +12,8 @@
 
 // [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
-enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
+enum { SLOTS_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, MAX_SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
 // [constants]
 
 // [apart]
@@ -55,11 +55,11 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
-    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    const int chunks = (capacity - head) / 4, tail = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 
-    for (int piece = thread; piece < pieces; piece += num_threads)
-        aligned[piece] = make_int4(pad, pad, pad, pad);
+    for (int chunk = thread; chunk < chunks; chunk += num_threads)
+        aligned[chunk] = make_int4(pad, pad, pad, pad);
     if (thread < head)
         sorted_token_ids[thread] = pad;
     if (thread < capacity - tail)
@@ -86,13 +86,13 @@ static __device__ int warp_exclusive_scan(int value)
 
 // [search]
 /** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
-static __device__ int expert_of(const int *begins, int num_experts, int place)
+static __device__ int expert_of(const int *begins, int num_experts, int slot)
 {
     int first = 0, end = num_experts;
 
     while (end - first > 1) {
         const int middle = (first + end) / 2;
-        const bool begun = begins[middle] <= place;
+        const bool begun = begins[middle] <= slot;
 
         first = begun ? middle : first;
         end = begun ? end : middle;
@@ -153,10 +153,10 @@ static __global__ void __launch_bounds__(THREADS)
     // [own_experts]
 
     // [two_levels]
-    const int lanes_before = warp_exclusive_scan(sum);
+    const int lane_prefix = warp_exclusive_scan(sum);
 
     if (lane == WARP_SIZE - 1)
-        warp_sums[warp] = lanes_before + sum;
+        warp_sums[warp] = lane_prefix + sum;
     __syncthreads();
     if (warp == 0)
         warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]);
@@ -164,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS)
     // [two_levels]
 
     // [begins]
-    int begin = warp_sums[warp] + lanes_before;
+    int begin = warp_sums[warp] + lane_prefix;
 
     for (int e = first; e < end; e++) {
         const int next = begin + counts[e];
@@ -268,8 +268,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (fills) /* no barrier follows */
         return;
     if (thread < num_experts)
-        for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
-            expert_ids[place / block_size] = local_id(expert_map, thread);
+        for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
+            expert_ids[slot / block_size] = local_id(expert_map, thread);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
         expert_ids[block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
@@ -284,7 +284,7 @@ static bool takes_small(const align_problem *problem)
     if (problem->kernel != ALIGN_KERNEL_AUTO)
         return problem->kernel == ALIGN_KERNEL_SMALL;
     return problem->numel < SMALL_NUMEL && problem->num_experts <= SMALL_EXPERTS &&
-           small_shared_bytes(problem->num_experts) <= SHARED_BYTES;
+           small_shared_bytes(problem->num_experts) <= MAX_SHARED_BYTES;
 }
 // [rule]
 
@@ -293,7 +293,7 @@ template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const Id *const topk_ids = (const Id *)buffers->topk_ids;
-    const unsigned fill_blocks = (unsigned)((problem->capacity + PLACES_PER_FILL_BLOCK - 1) / PLACES_PER_FILL_BLOCK);
+    const unsigned fill_blocks = (unsigned)((problem->capacity + SLOTS_PER_FILL_BLOCK - 1) / SLOTS_PER_FILL_BLOCK);
     const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
     int *const offsets = (int *)buffers->workspace;
     // [launch]

@@ -130,7 +130,7 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 // [moe_sum]
 
 // [launch]
-static unsigned blocks_of(int64_t count, int size)
+static unsigned ceil_div(int64_t count, int size)
 {
     return (unsigned)((count + size - 1) / size);
 }
@@ -138,13 +138,13 @@ static unsigned blocks_of(int64_t count, int size)
 template <typename T>
 static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    const unsigned places = (unsigned)problem->capacity, tokens = (unsigned)problem->num_tokens;
-    const unsigned intermediate_blocks = blocks_of(problem->intermediate_size, THREADS);
-    const unsigned hidden_blocks = blocks_of(problem->hidden_size, THREADS);
+    const unsigned num_slots = (unsigned)problem->capacity, tokens = (unsigned)problem->num_tokens;
+    const unsigned intermediate_blocks = ceil_div(problem->intermediate_size, THREADS);
+    const unsigned hidden_blocks = ceil_div(problem->hidden_size, THREADS);
 
-    gate_up_kernel<T><<<dim3(places, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    gate_up_kernel<T><<<dim3(num_slots, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the intermediate has not been written */
-        down_kernel<T><<<dim3(places, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+        down_kernel<T><<<dim3(num_slots, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess)
         moe_sum_kernel<T><<<dim3(tokens, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();

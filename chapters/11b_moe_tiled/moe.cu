@@ -11,9 +11,9 @@
 #include "kernels/dtype.cuh"
 
 // [constants]
-enum { COLUMN_THREADS = 16, ROW_THREADS = 8, THREADS = COLUMN_THREADS * ROW_THREADS };
-enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* columns per tile, and per thread */
-enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* slots of sorted_token_ids in a tile */
+enum { THREADS_PER_ROW = 16, THREADS_PER_COLUMN = 8, THREADS = THREADS_PER_ROW * THREADS_PER_COLUMN };
+enum { TILE_COLUMNS = 64, COLUMNS_PER_THREAD = TILE_COLUMNS / THREADS_PER_ROW }; /* columns per tile, and per thread */
+enum { SMALL_TILE_ROWS = 16, LARGE_TILE_ROWS = 64 }; /* slots of sorted_token_ids in a tile */
 enum { K_STEP = 32 };
 // [constants]
 
@@ -40,20 +40,20 @@ static __device__ float silu(float x)
 
 // [tile]
 /**
- * K_STEP elements of each of ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
+ * K_STEP elements of each of TILE_ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
  * the elements of a row, which lanes store simultaneously, into different banks.
  */
-template <int ROWS>
-using Tile = float[K_STEP][ROWS + 1];
+template <int TILE_ROWS>
+using Tile = float[K_STEP][TILE_ROWS + 1];
 
 /**
  * Copies elements first_k to first_k + K_STEP - 1 of the given rows, each of which has `length` elements. For row index
  * -1, zeros are stored.
  */
-template <int ROWS, typename T>
-static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *rows, int length, int first_k)
+template <int TILE_ROWS, typename T>
+static __device__ void load_tile(Tile<TILE_ROWS> &tile, const T *from, const int *rows, int length, int first_k)
 {
-    for (int i = threadIdx.x; i < ROWS * K_STEP; i += THREADS) {
+    for (int i = threadIdx.x; i < TILE_ROWS * K_STEP; i += THREADS) {
         const int row = i / K_STEP, k = i % K_STEP;
         const bool exists = rows[row] >= 0 && first_k + k < length;
 
@@ -64,24 +64,24 @@ static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *row
 
 // [multiply]
 /** Adds the products of a tile of tokens and a tile of weights to this thread's sums. */
-template <int ROWS>
-static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], const Tile<ROWS> &tokens,
-                                const Tile<COLUMNS> &weights)
+template <int TILE_ROWS>
+static __device__ void multiply(float (&sums)[TILE_ROWS / THREADS_PER_COLUMN][COLUMNS_PER_THREAD],
+                                const Tile<TILE_ROWS> &tokens, const Tile<TILE_COLUMNS> &weights)
 {
-    const int row = threadIdx.x / COLUMN_THREADS, column = threadIdx.x % COLUMN_THREADS;
+    const int row = threadIdx.x / THREADS_PER_ROW, column = threadIdx.x % THREADS_PER_ROW;
 
     for (int k = 0; k < K_STEP; k++) {
-        float own[OWN_COLUMNS];
+        float own[COLUMNS_PER_THREAD];
 
 #pragma unroll
-        for (int c = 0; c < OWN_COLUMNS; c++)
-            own[c] = weights[k][column + c * COLUMN_THREADS];
+        for (int c = 0; c < COLUMNS_PER_THREAD; c++)
+            own[c] = weights[k][column + c * THREADS_PER_ROW];
 #pragma unroll
-        for (int r = 0; r < ROWS / ROW_THREADS; r++) {
-            const float token = tokens[k][row + r * ROW_THREADS];
+        for (int r = 0; r < TILE_ROWS / THREADS_PER_COLUMN; r++) {
+            const float token = tokens[k][row + r * THREADS_PER_COLUMN];
 
 #pragma unroll
-            for (int c = 0; c < OWN_COLUMNS; c++)
+            for (int c = 0; c < COLUMNS_PER_THREAD; c++)
                 sums[r][c] += token * own[c];
         }
     }
@@ -93,19 +93,19 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
  * Finds the position of each row of a tile (-1 for a pad) and the row of weights of each column (-1 past the last).
  * Returns whether the tile has any positions; an expert's pads follow its positions.
  */
-template <int ROWS>
+template <int TILE_ROWS>
 static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &buffers, int num_columns,
-                                 int (&positions)[ROWS], int (&columns)[COLUMNS])
+                                 int (&positions)[TILE_ROWS], int (&columns)[TILE_COLUMNS])
 {
-    const int first = blockIdx.x * ROWS, num_positions = (int)(problem.num_tokens * problem.topk);
+    const int first = blockIdx.x * TILE_ROWS, num_positions = (int)(problem.num_tokens * problem.topk);
 
-    for (int r = threadIdx.x; r < ROWS; r += THREADS) {
+    for (int r = threadIdx.x; r < TILE_ROWS; r += THREADS) {
         const int position = buffers.sorted_token_ids[first + r];
 
         positions[r] = position < num_positions ? position : -1;
     }
-    for (int c = threadIdx.x; c < COLUMNS; c += THREADS) {
-        const int column = blockIdx.y * COLUMNS + c;
+    for (int c = threadIdx.x; c < TILE_COLUMNS; c += THREADS) {
+        const int column = blockIdx.y * TILE_COLUMNS + c;
 
         columns[c] = column < num_columns ? column : -1;
     }
@@ -118,46 +118,47 @@ static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &
 /**
  * Computes the first product: a position's row of the intermediate has silu(gate[i]) * up[i], where gate[i] is the sum
  * of w1[i][k] * x[k] over k, and up[i] that of w3[i][k] * x[k]. In w13, w1's rows precede w3's. Grid: x is a tile of
- * ROWS slots of sorted_token_ids, y a tile of COLUMNS elements i.
+ * TILE_ROWS slots of sorted_token_ids, y a tile of TILE_COLUMNS elements i.
  */
-template <int ROWS, typename T>
+template <int TILE_ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem problem, moe_buffers buffers)
 {
-    __shared__ int positions[ROWS], tokens[ROWS], columns[COLUMNS];
-    __shared__ Tile<ROWS> hidden;
-    __shared__ Tile<COLUMNS> gate_weights, up_weights;
+    __shared__ int positions[TILE_ROWS], tokens[TILE_ROWS], columns[TILE_COLUMNS];
+    __shared__ Tile<TILE_ROWS> hidden;
+    __shared__ Tile<TILE_COLUMNS> gate_weights, up_weights;
     const int hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
-    const int64_t expert = buffers.expert_ids[blockIdx.x * ROWS / problem.block_size];
+    const int64_t expert = buffers.expert_ids[blockIdx.x * TILE_ROWS / problem.block_size];
     const T *const gate_rows = (const T *)buffers.w13 + expert * 2 * intermediate_size * hidden_size;
     const T *const up_rows = gate_rows + (int64_t)intermediate_size * hidden_size;
-    float gate[ROWS / ROW_THREADS][OWN_COLUMNS] = {}, up[ROWS / ROW_THREADS][OWN_COLUMNS] = {};
+    float gate[TILE_ROWS / THREADS_PER_COLUMN][COLUMNS_PER_THREAD] = {},
+                           up[TILE_ROWS / THREADS_PER_COLUMN][COLUMNS_PER_THREAD] = {};
 
     if (expert < 0 || !find_rows(problem, buffers, intermediate_size, positions, columns))
         return; /* the whole block returns, so no thread is missing at a barrier below */
-    for (int r = threadIdx.x; r < ROWS; r += THREADS)
+    for (int r = threadIdx.x; r < TILE_ROWS; r += THREADS)
         tokens[r] = positions[r] < 0 ? -1 : positions[r] / problem.topk;
     __syncthreads();
     // [gate_up]
 
     // [gate_up_sum]
     for (int k = 0; k < hidden_size; k += K_STEP) {
-        load_tile<ROWS>(hidden, (const T *)buffers.hidden, tokens, hidden_size, k);
-        load_tile<COLUMNS>(gate_weights, gate_rows, columns, hidden_size, k);
-        load_tile<COLUMNS>(up_weights, up_rows, columns, hidden_size, k);
+        load_tile<TILE_ROWS>(hidden, (const T *)buffers.hidden, tokens, hidden_size, k);
+        load_tile<TILE_COLUMNS>(gate_weights, gate_rows, columns, hidden_size, k);
+        load_tile<TILE_COLUMNS>(up_weights, up_rows, columns, hidden_size, k);
         __syncthreads(); /* all threads have stored their elements of the tiles */
-        multiply<ROWS>(gate, hidden, gate_weights);
-        multiply<ROWS>(up, hidden, up_weights);
+        multiply<TILE_ROWS>(gate, hidden, gate_weights);
+        multiply<TILE_ROWS>(up, hidden, up_weights);
         __syncthreads(); /* all threads have read the tiles */
     }
     // [gate_up_sum]
 
     // [gate_up_store]
 #pragma unroll
-    for (int r = 0; r < ROWS / ROW_THREADS; r++)
+    for (int r = 0; r < TILE_ROWS / THREADS_PER_COLUMN; r++)
 #pragma unroll
-        for (int c = 0; c < OWN_COLUMNS; c++) {
-            const int position = positions[threadIdx.x / COLUMN_THREADS + r * ROW_THREADS];
-            const int column = columns[threadIdx.x % COLUMN_THREADS + c * COLUMN_THREADS];
+        for (int c = 0; c < COLUMNS_PER_THREAD; c++) {
+            const int position = positions[threadIdx.x / THREADS_PER_ROW + r * THREADS_PER_COLUMN];
+            const int column = columns[threadIdx.x % THREADS_PER_ROW + c * THREADS_PER_ROW];
 
             if (position >= 0 && column >= 0)
                 store((T *)buffers.intermediate + (int64_t)position * intermediate_size + column,
@@ -169,42 +170,42 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 // [down]
 /**
  * Computes the second product: a position's row of partial has the position's weight times the sum of w2[i][k] * a[k]
- * over k, where a is the position's row of the intermediate. Grid: x is a tile of ROWS slots of sorted_token_ids, y a
- * tile of COLUMNS elements i.
+ * over k, where a is the position's row of the intermediate. Grid: x is a tile of TILE_ROWS slots of sorted_token_ids, y a
+ * tile of TILE_COLUMNS elements i.
  */
-template <int ROWS, typename T>
+template <int TILE_ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem problem, moe_buffers buffers)
 {
-    __shared__ int positions[ROWS], columns[COLUMNS];
-    __shared__ Tile<ROWS> intermediate;
-    __shared__ Tile<COLUMNS> weights;
+    __shared__ int positions[TILE_ROWS], columns[TILE_COLUMNS];
+    __shared__ Tile<TILE_ROWS> intermediate;
+    __shared__ Tile<TILE_COLUMNS> weights;
     const int hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
-    const int64_t expert = buffers.expert_ids[blockIdx.x * ROWS / problem.block_size];
+    const int64_t expert = buffers.expert_ids[blockIdx.x * TILE_ROWS / problem.block_size];
     const T *const rows = (const T *)buffers.w2 + expert * hidden_size * intermediate_size;
-    float sums[ROWS / ROW_THREADS][OWN_COLUMNS] = {};
+    float sums[TILE_ROWS / THREADS_PER_COLUMN][COLUMNS_PER_THREAD] = {};
 
     if (!find_rows(problem, buffers, hidden_size, positions, columns))
         return;
     // [down]
 
     // [write_zeros]
-    const int steps_end = expert < 0 ? 0 : intermediate_size; /* the sums for an expert on another GPU stay 0 */
+    const int k_end = expert < 0 ? 0 : intermediate_size; /* the sums for an expert on another GPU stay 0 */
     // [write_zeros]
 
     // [down_sum]
-    for (int k = 0; k < steps_end; k += K_STEP) {
-        load_tile<ROWS>(intermediate, (const T *)buffers.intermediate, positions, intermediate_size, k);
-        load_tile<COLUMNS>(weights, rows, columns, intermediate_size, k);
+    for (int k = 0; k < k_end; k += K_STEP) {
+        load_tile<TILE_ROWS>(intermediate, (const T *)buffers.intermediate, positions, intermediate_size, k);
+        load_tile<TILE_COLUMNS>(weights, rows, columns, intermediate_size, k);
         __syncthreads();
-        multiply<ROWS>(sums, intermediate, weights);
+        multiply<TILE_ROWS>(sums, intermediate, weights);
         __syncthreads();
     }
 #pragma unroll
-    for (int r = 0; r < ROWS / ROW_THREADS; r++)
+    for (int r = 0; r < TILE_ROWS / THREADS_PER_COLUMN; r++)
 #pragma unroll
-        for (int c = 0; c < OWN_COLUMNS; c++) {
-            const int position = positions[threadIdx.x / COLUMN_THREADS + r * ROW_THREADS];
-            const int column = columns[threadIdx.x % COLUMN_THREADS + c * COLUMN_THREADS];
+        for (int c = 0; c < COLUMNS_PER_THREAD; c++) {
+            const int position = positions[threadIdx.x / THREADS_PER_ROW + r * THREADS_PER_COLUMN];
+            const int column = columns[threadIdx.x % THREADS_PER_ROW + c * THREADS_PER_ROW];
 
             if (position >= 0 && column >= 0)
                 store((T *)buffers.partial + (int64_t)position * hidden_size + column,
@@ -232,37 +233,37 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 // [moe_sum]
 
 // [launch]
-static unsigned blocks_of(int64_t count, int size)
+static unsigned ceil_div(int64_t count, int size)
 {
     return (unsigned)((count + size - 1) / size);
 }
 
-template <int ROWS, typename T>
+template <int TILE_ROWS, typename T>
 static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    const unsigned tiles = (unsigned)(problem->capacity / ROWS), tokens = (unsigned)problem->num_tokens;
+    const unsigned tiles = (unsigned)(problem->capacity / TILE_ROWS), tokens = (unsigned)problem->num_tokens;
 
-    gate_up_kernel<ROWS, T>
-        <<<dim3(tiles, blocks_of(problem->intermediate_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
+    gate_up_kernel<TILE_ROWS, T>
+        <<<dim3(tiles, ceil_div(problem->intermediate_size, TILE_COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the intermediate has not been written */
-        down_kernel<ROWS, T>
-            <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
+        down_kernel<TILE_ROWS, T>
+            <<<dim3(tiles, ceil_div(problem->hidden_size, TILE_COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess)
         moe_sum_kernel<T>
-            <<<dim3(tokens, blocks_of(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
+            <<<dim3(tokens, ceil_div(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 
 template <typename T>
-static cudaError_t launch_rows(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+static cudaError_t launch_for_block_size(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    return problem->block_size % MANY_ROWS == 0 ? launch<MANY_ROWS, T>(problem, buffers, stream)
-                                                : launch<FEW_ROWS, T>(problem, buffers, stream);
+    return problem->block_size % LARGE_TILE_ROWS == 0 ? launch<LARGE_TILE_ROWS, T>(problem, buffers, stream)
+                                                      : launch<SMALL_TILE_ROWS, T>(problem, buffers, stream);
 }
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    return problem->dtype == DTYPE_BF16 ? launch_rows<__nv_bfloat16>(problem, buffers, stream)
-                                        : launch_rows<float>(problem, buffers, stream);
+    return problem->dtype == DTYPE_BF16 ? launch_for_block_size<__nv_bfloat16>(problem, buffers, stream)
+                                        : launch_for_block_size<float>(problem, buffers, stream);
 }
 // [launch]

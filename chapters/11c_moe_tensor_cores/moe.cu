@@ -17,31 +17,32 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, k = 16 */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
-enum { PIECE = 16 / sizeof(bf16) };                 /* elements in a 16-byte chunk */
+enum { CHUNK = 16 / sizeof(bf16) };                 /* elements in a 16-byte chunk */
 // [constants]
 
 // [tile]
 /**
- * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16 rows for
- * all tokens. In shared memory, every row and token has K_STEP elements: PIECES chunks, followed by an unused chunk
+ * The tile of a thread block: WEIGHT_ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16 rows for
+ * all tokens. In shared memory, every row and token has K_STEP elements: CHUNKS_PER_ROW chunks, followed by an unused chunk
  * that puts the same chunk of neighbouring rows into different banks.
  */
 struct Tile {
-    static constexpr int WARPS = 8, PIECES = 16, THREADS = WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
-    static constexpr int ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, plus one copy of tokens */
-    static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K, LINE = K_STEP + PIECE;
-    static constexpr int STAGE = (ROWS + TOKENS) * LINE; /* elements */
-    static_assert(TOKENS == LINES_AT_ONCE, "a thread copies one chunk of tokens");
+    static constexpr int WARPS = 8, CHUNKS_PER_ROW = 16, THREADS = WARPS * WARP_SIZE,
+                         ROWS_PER_PASS = THREADS / CHUNKS_PER_ROW;
+    static constexpr int WEIGHT_ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
+    static constexpr int WEIGHT_COPIES = WEIGHT_ROWS / ROWS_PER_PASS; /* per thread, plus one copy of tokens */
+    static constexpr int K_STEP = CHUNKS_PER_ROW * CHUNK, K_PARTS = K_STEP / MMA_K, ROW_PITCH = K_STEP + CHUNK;
+    static constexpr int STAGE = (WEIGHT_ROWS + TOKENS) * ROW_PITCH; /* elements */
+    static_assert(TOKENS == ROWS_PER_PASS, "a thread copies one chunk of tokens");
 };
 // [tile]
 
 // [source]
-/** One thread's share of the copies: per step, a chunk of every LINES_AT_ONCE-th row of weights and of one token. */
+/** One thread's share of the copies: per step, a chunk of every ROWS_PER_PASS-th row of weights and of one token. */
 struct source {
     const bf16 *weights, *tokens; /* addresses of the next chunk in the thread's first row, and in token 0 */
     size_t weights_stride;        /* distance, in elements, between the thread's rows */
-    int length, left, rows;       /* elements in a row; elements left from this chunk on; rows of weights */
+    int length, remaining, rows;  /* elements in a row; elements left from this chunk on; rows of weights */
     int token_row;                /* -1: a pad, copied as zeros */
 };
 // [source]
@@ -53,37 +54,38 @@ struct source {
  */
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
-    bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64, and therefore of LINES_AT_ONCE */
+    bf16 *const to = stage + threadIdx.x / Tile::CHUNKS_PER_ROW * Tile::ROW_PITCH +
+                     threadIdx.x % Tile::CHUNKS_PER_ROW * CHUNK;
+    const int rows = from.remaining > 0 ? from.rows : 0; /* a multiple of 64, and therefore of ROWS_PER_PASS */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
-        weights[i] = i * Tile::LINES_AT_ONCE < rows ? *(const uint4 *)(from.weights + i * from.weights_stride)
+        weights[i] = i * Tile::ROWS_PER_PASS < rows ? *(const uint4 *)(from.weights + i * from.weights_stride)
                                                     : make_uint4(0, 0, 0, 0);
-    if (from.token_row >= 0 && from.left > 0)
+    if (from.token_row >= 0 && from.remaining > 0)
         token = *(const uint4 *)(from.tokens + (int64_t)from.token_row * from.length);
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
-        *(uint4 *)(to + i * Tile::LINES_AT_ONCE * Tile::LINE) = weights[i];
-    *(uint4 *)(to + Tile::ROWS * Tile::LINE) = token;
+        *(uint4 *)(to + i * Tile::ROWS_PER_PASS * Tile::ROW_PITCH) = weights[i];
+    *(uint4 *)(to + Tile::WEIGHT_ROWS * Tile::ROW_PITCH) = token;
     from.weights += Tile::K_STEP;
     from.tokens += Tile::K_STEP;
-    from.left -= Tile::K_STEP;
+    from.remaining -= Tile::K_STEP;
 }
 // [copy_step]
 
 // [fragments]
-/** Multiplies a stage's elements. weights_at and tokens_at are the offsets of this lane's first chunks. */
-static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_at,
-                                                      unsigned tokens_at)
+/** Multiplies a stage's elements. weights_offset and tokens_offset are the offsets of this lane's first chunks. */
+static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_offset,
+                                                      unsigned tokens_offset)
 {
 #pragma unroll
     for (int k = 0; k < Tile::K_PARTS; k++) {
         uint32_t weights[4], tokens[4];
 
-        ldmatrix_x4(weights, stage + weights_at + k * MMA_K);
-        ldmatrix_x4(tokens, stage + tokens_at + k * MMA_K);
+        ldmatrix_x4(weights, stage + weights_offset + k * MMA_K);
+        ldmatrix_x4(tokens, stage + tokens_offset + k * MMA_K);
         mma_m16n8k16_bf16(sums[0], weights, tokens);
         mma_m16n8k16_bf16(sums[1], weights, tokens + 2);
     }
@@ -95,14 +97,15 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &from, bf16 *stage)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    const unsigned weights_at = (warp * MMA_ROWS + lane % 16) * Tile::LINE + lane / 16 * PIECE;
-    const unsigned tokens_at = (Tile::ROWS + lane / 16 * 8 + lane % 8) * Tile::LINE + lane / 8 % 2 * PIECE;
+    const unsigned weights_offset = (warp * MMA_ROWS + lane % 16) * Tile::ROW_PITCH + lane / 16 * CHUNK;
+    const unsigned tokens_offset = (Tile::WEIGHT_ROWS + lane / 16 * 8 + lane % 8) * Tile::ROW_PITCH +
+                                   lane / 8 % 2 * CHUNK;
     const int steps = (from.length + Tile::K_STEP - 1) / Tile::K_STEP;
 
     for (int step = 0; step < steps; step++) {
         copy_step(from, stage);
         __syncthreads(); /* all threads have stored their chunks */
-        multiply_stage(sums, stage, weights_at, tokens_at);
+        multiply_stage(sums, stage, weights_offset, tokens_offset);
         __syncthreads(); /* no warp reads the stage any more */
     }
 }
@@ -120,21 +123,21 @@ static __device__ float silu(float x)
  * first product, a warp's 16 rows are 8 rows of w1 and the 8 rows of w3 for the same elements, so each thread has both
  * factors of an element.
  */
-template <bool FIRST>
-static __device__ void gather_results(const float (&sums)[2][4], const int *positions, int count,
-                                      const float *topk_weights, bf16 *lines, int pitch)
+template <bool GATE_UP>
+static __device__ void stage_results(const float (&sums)[2][4], const int *positions, int count,
+                                     const float *topk_weights, bf16 *lines, int pitch)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
 
 #pragma unroll
     for (int column = 0; column < 4; column++) {
         const int half = column / 2, token = half * MMA_TOKENS + lane % 4 * 2 + column % 2;
-        const float weight = !FIRST && token < count ? topk_weights[positions[token]] : 0.0f;
+        const float weight = !GATE_UP && token < count ? topk_weights[positions[token]] : 0.0f;
         const float upper = sums[half][column % 2], lower = sums[half][2 + column % 2];
-        bf16 *const to = lines + token * pitch + warp * (FIRST ? 8 : 16) + lane / 4;
+        bf16 *const to = lines + token * pitch + warp * (GATE_UP ? 8 : 16) + lane / 4;
 
-        to[0] = __float2bfloat16_rn(FIRST ? silu(upper) * lower : weight * upper);
-        if (!FIRST)
+        to[0] = __float2bfloat16_rn(GATE_UP ? silu(upper) * lower : weight * upper);
+        if (!GATE_UP)
             to[8] = __float2bfloat16_rn(weight * lower);
     }
 }
@@ -142,56 +145,57 @@ static __device__ void gather_results(const float (&sums)[2][4], const int *posi
 
 // [place]
 /** A thread block's share of the work: its block of tokens, the first element of its results, and its expert. */
-struct place {
+struct work_tile {
     int token_block, first_output, expert;
 };
 // [place]
 
 // [rows]
 /**
- * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 rows of
+ * Returns the addresses that this thread copies from. If GATE_UP, the tile's rows of weights alternate: 8 rows of
  * w1, then the 8 rows of w3 for the same elements of the result, and so on.
  */
-template <bool FIRST>
-static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
+template <bool GATE_UP>
+static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
                                      const int *positions, int count)
 {
-    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
-    const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
-    const int row = threadIdx.x / Tile::PIECES, piece = threadIdx.x % Tile::PIECES;
-    const int64_t first_row = at.expert * (int64_t)(FIRST ? 2 * width : width) + at.first_output;
+    const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
+    const int length = GATE_UP ? problem.hidden_size : problem.intermediate_size;
+    const int row = threadIdx.x / Tile::CHUNKS_PER_ROW, chunk = threadIdx.x % Tile::CHUNKS_PER_ROW;
+    const int64_t first_row = at.expert * (int64_t)(GATE_UP ? 2 * width : width) + at.first_output;
     source from;
 
     from.length = length;
-    from.left = length - piece * PIECE;
-    from.rows = (FIRST ? 2 : 1) * (width - at.first_output);
-    from.weights = (const bf16 *)(FIRST ? buffers.w13 : buffers.w2) + piece * PIECE +
-                   (first_row + (FIRST ? row % 8 + row / 8 * width : row)) * length;
-    from.weights_stride = (size_t)(FIRST ? Tile::LINES_AT_ONCE / 2 : Tile::LINES_AT_ONCE) * length;
-    from.tokens = (const bf16 *)(FIRST ? buffers.hidden : buffers.intermediate) + piece * PIECE;
-    from.token_row = row >= count ? -1 : FIRST ? positions[row] / problem.topk : positions[row];
+    from.remaining = length - chunk * CHUNK;
+    from.rows = (GATE_UP ? 2 : 1) * (width - at.first_output);
+    from.weights = (const bf16 *)(GATE_UP ? buffers.w13 : buffers.w2) + chunk * CHUNK +
+                   (first_row + (GATE_UP ? row % 8 + row / 8 * width : row)) * length;
+    from.weights_stride = (size_t)(GATE_UP ? Tile::ROWS_PER_PASS / 2 : Tile::ROWS_PER_PASS) * length;
+    from.tokens = (const bf16 *)(GATE_UP ? buffers.hidden : buffers.intermediate) + chunk * CHUNK;
+    from.token_row = row >= count ? -1 : GATE_UP ? positions[row] / problem.topk : positions[row];
     return from;
 }
 // [rows]
 
 // [compute]
 /** Computes and stores this block's share of the result. */
-template <bool FIRST>
-static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
-                               int count, bf16 *stage)
+template <bool GATE_UP>
+static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
+                               const int *positions, int count, bf16 *stage)
 {
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* rows begin 4 banks apart */
-    const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
-    bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
-    source from = find_source<FIRST>(problem, buffers, at, positions, count);
+    constexpr int OUTPUTS = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
+                  PITCH = OUTPUTS + CHUNK; /* rows begin 4 banks apart */
+    const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
+    bf16 *const result = (bf16 *)(GATE_UP ? buffers.intermediate : buffers.partial) + at.first_output;
+    source from = find_source<GATE_UP>(problem, buffers, at, positions, count);
     float sums[2][4] = {};
 
     if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate(sums, from, stage);
-    gather_results<FIRST>(sums, positions, count, buffers.topk_weights, stage, PITCH);
+    stage_results<GATE_UP>(sums, positions, count, buffers.topk_weights, stage, PITCH);
     __syncthreads();
-    for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
-        const int token = i / (OUTPUTS / PIECE), output = i % (OUTPUTS / PIECE) * PIECE;
+    for (int i = threadIdx.x; i < count * (OUTPUTS / CHUNK); i += Tile::THREADS) {
+        const int token = i / (OUTPUTS / CHUNK), output = i % (OUTPUTS / CHUNK) * CHUNK;
 
         if (at.first_output + output < width)
             *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(stage + token * PITCH +
@@ -202,28 +206,29 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * If FIRST, computes the first product, silu(gate[i]) * up[i] (in w13, w1's rows precede w3's); otherwise the second
+ * If GATE_UP, computes the first product, silu(gate[i]) * up[i] (in w13, w1's rows precede w3's); otherwise the second
  * product, times the choice's weight, as partial.
  *
- * Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y a tile of Tile::ROWS rows.
+ * Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y a tile of Tile::WEIGHT_ROWS rows.
  */
-template <bool FIRST>
+template <bool GATE_UP>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
 {
-    __shared__ __align__(128) bf16 stage[Tile::STAGE]; /* [ROWS + TOKENS][LINE]; then the results, [TOKENS][PITCH] */
+    __shared__ __align__(128)
+        bf16 stage[Tile::STAGE]; /* [WEIGHT_ROWS + TOKENS][ROW_PITCH]; then the results, [TOKENS][PITCH] */
     __shared__ int positions[Tile::TOKENS];
     const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
-    const place at = {(int)blockIdx.x, (int)blockIdx.y * (FIRST ? Tile::ROWS / 2 : Tile::ROWS),
-                      buffers.expert_ids[blockIdx.x * Tile::TOKENS / problem.block_size]};
+    const work_tile at = {(int)blockIdx.x, (int)blockIdx.y * (GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS),
+                          buffers.expert_ids[blockIdx.x * Tile::TOKENS / problem.block_size]};
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
     /* Pads come last, so only the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
-    if (count == 0 || (FIRST && at.expert < 0))
+    if (count == 0 || (GATE_UP && at.expert < 0))
         return; /* the whole block returns */
-    compute<FIRST>(problem, buffers, at, positions, count, stage);
+    compute<GATE_UP>(problem, buffers, at, positions, count, stage);
 }
 // [product]
 
@@ -236,22 +241,22 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds up the results of a token's topk experts. Grid: one thread per PIECE elements of a token. */
+/** Adds up the results of a token's topk experts. Grid: one thread per CHUNK elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
-    const int pieces = problem.hidden_size / PIECE;
-    const int4 *const partial = (const int4 *)buffers.partial + i / pieces * problem.topk * pieces + i % pieces;
-    float sums[PIECE] = {};
+    const int chunks = problem.hidden_size / CHUNK;
+    const int4 *const partial = (const int4 *)buffers.partial + i / chunks * problem.topk * chunks + i % chunks;
+    float sums[CHUNK] = {};
 
-    if (i >= problem.num_tokens * pieces)
+    if (i >= problem.num_tokens * chunks)
         return;
 #pragma unroll 8
     for (int k = 0; k < problem.topk; k++) {
-        const int4 word = partial[(int64_t)k * pieces];
+        const int4 word = partial[(int64_t)k * chunks];
 
 #pragma unroll
-        for (int e = 0; e < PIECE; e++)
+        for (int e = 0; e < CHUNK; e++)
             sums[e] += unpack(word, (const bf16 *)NULL, e);
     }
     ((uint4 *)buffers.output)[i] = make_uint4(pack(sums[0], sums[1]), pack(sums[2], sums[3]), pack(sums[4], sums[5]),
@@ -260,20 +265,20 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 // [moe_sum]
 
 // [launch]
-template <bool FIRST>
+template <bool GATE_UP>
 static cudaError_t launch_product(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS;
-    const int width = FIRST ? problem->intermediate_size : problem->hidden_size;
+    constexpr int OUTPUTS = GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS;
+    const int width = GATE_UP ? problem->intermediate_size : problem->hidden_size;
     const dim3 blocks((unsigned)(problem->capacity / Tile::TOKENS), (unsigned)((width + OUTPUTS - 1) / OUTPUTS));
 
-    product_kernel<FIRST><<<blocks, Tile::THREADS, 0, stream>>>(*problem, *buffers);
+    product_kernel<GATE_UP><<<blocks, Tile::THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    const int64_t sum_threads = problem->num_tokens * (problem->hidden_size / PIECE);
+    const int64_t sum_threads = problem->num_tokens * (problem->hidden_size / CHUNK);
     cudaError_t status = launch_product<true>(problem, buffers, stream);
 
     if (status == cudaSuccess)

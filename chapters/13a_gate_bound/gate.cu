@@ -19,12 +19,12 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    const weighting how = weighting_of(problem);
+    const weighting params = weighting_of(problem);
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
     return launch_overlapping(problem->overlap, few_tokens_kernel<Router, T, Choice, Bias>,
-                              (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, how, gating_output,
+                              (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, params, gating_output,
                               correction_bias, buffers->topk_weights, buffers->topk_ids);
 }
 // [launch]

@@ -31,15 +31,16 @@ static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[GRO
  * banks.
  */
 template <typename Router, typename T>
-struct tile {
+struct warp_shared {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
 
     __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
-    entry candidates[Router::TOKENS_PER_WARP]
-                    [Router::EXPERTS + 1]; /* one extra entry, so that the tokens' lists begin in different banks */
-    entry chosen[Router::TOKENS_PER_WARP][Router::TOPK];
+    packed_candidate
+        candidates[Router::TOKENS_PER_WARP]
+                  [Router::EXPERTS + 1]; /* one extra entry, so that the tokens' lists begin in different banks */
+    packed_candidate chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
 
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 
         *(int4 *)chunk = *(const int4 *)(logits + first);
         for (int i = 0; i < CHUNK; i++)
-            key[first + i] = ordered(round_to<Choice>(exact_score(chunk[i]) + bias[first + i]));
+            key[first + i] = ordered_key(round_to<Choice>(exact_score(chunk[i]) + bias[first + i]));
     }
 }
 // [choices]
@@ -82,16 +83,16 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choose]
 /** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot given by its rank. */
 template <int TOPK, int GROUPS>
-static __device__ __forceinline__ void choose(const entry *candidates, int count, entry *chosen)
+static __device__ __forceinline__ void choose(const packed_candidate *candidates, int count, packed_candidate *chosen)
 {
     for (int own = threadIdx.x % GROUPS; own < count; own += GROUPS) {
-        const entry candidate = candidates[own];
-        int slot = 0;
+        const packed_candidate candidate = candidates[own];
+        int rank = 0;
 
         for (int i = 0; i < count; i++)
-            slot += candidates[i] > candidate;
-        if (slot < TOPK)
-            chosen[slot] = candidate;
+            rank += candidates[i] > candidate;
+        if (rank < TOPK)
+            chosen[rank] = candidate;
     }
 }
 // [choose]
@@ -100,13 +101,13 @@ static __device__ __forceinline__ void choose(const entry *candidates, int count
 /** Routes TOKENS_PER_WARP tokens. Grid: one single-warp block for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE)
-    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+    many_tokens_kernel(weighting params, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
     constexpr int EXPERTS = Router::EXPERTS, GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS,
                   TOPK = Router::TOPK;
-    constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    __shared__ tile<Router, T> own_tile;
+    constexpr int STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
+    __shared__ warp_shared<Router, T> shared;
     const int lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * Router::TOKENS_PER_WARP;
     // [many_kernel]
@@ -114,16 +115,16 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     // [many_load]
     wait_for_previous_kernel();
     let_next_kernel_start();
-    fetch_rows<Router>(gating_output, first_token, num_tokens, own_tile.logits);
+    fetch_rows<Router>(gating_output, first_token, num_tokens, shared.logits);
     for (int e = lane; e < EXPERTS; e += WARP_SIZE)
-        own_tile.bias[e / GROUP_SIZE * BIAS_STRIDE + e % GROUP_SIZE] = correction_bias ? to_float(correction_bias[e])
-                                                                                       : 0.0f;
+        shared.bias[e / GROUP_SIZE * BIAS_STRIDE + e % GROUP_SIZE] = correction_bias ? to_float(correction_bias[e])
+                                                                                     : 0.0f;
     __pipeline_wait_prior(0);
     __syncwarp();
 
     unsigned key[GROUP_SIZE];
 
-    make_keys<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, key);
+    make_keys<Choice>(shared.logits + lane * STRIDE, shared.bias + group * BIAS_STRIDE, key);
     // [many_load]
 
     // [many_bound]
@@ -164,32 +165,32 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
     for (int e = 0; e < GROUP_SIZE; e++)
         if (stays & (key[e] >= bound))
-            own_tile.candidates[token_of_warp][next++] = entry_of(key[e], group * GROUP_SIZE + e);
+            shared.candidates[token_of_warp][next++] = pack_candidate(key[e], group * GROUP_SIZE + e);
     __syncwarp();
     // [many_candidates]
 
     // [many_slots]
-    choose<TOPK, GROUPS>(own_tile.candidates[token_of_warp], count, own_tile.chosen[token_of_warp]);
+    choose<TOPK, GROUPS>(shared.candidates[token_of_warp], count, shared.chosen[token_of_warp]);
     __syncwarp();
     // [many_slots]
 
     // [many_weights]
     const int64_t token = first_token + token_of_warp;
-    const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
+    const packed_candidate expert = group < TOPK ? shared.chosen[token_of_warp][group] : 0;
     const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / GROUP_SIZE;
     const bool has_weight = expert >> 32 != 0; /* an expert whose choice is NaN gets weight 0 */
-    const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
+    const float score = has_weight ? exact_score(shared.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
     if (token < num_tokens) {
-        float *const weights = topk_weights + token * (TOPK + how.shared);
-        int *const ids = topk_ids + token * (TOPK + how.shared);
+        float *const weights = topk_weights + token * (TOPK + params.shared);
+        int *const ids = topk_ids + token * (TOPK + params.shared);
 
         if (group < TOPK) {
-            weights[group] = weight_of<T>(how, score, sum);
+            weights[group] = weight_of<T>(params, score, sum);
             ids[group] = id;
         }
-        store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
+        store_shared_experts<Router, T>(params, sum, group, GROUPS, weights, ids);
     }
     // [many_weights]
 }

@@ -26,7 +26,7 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    const weighting how = weighting_of(problem);
+    const weighting params = weighting_of(problem);
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
@@ -34,11 +34,11 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 
     if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS_PER_WARP)
         return launch_overlapping(problem->overlap, few_tokens_kernel<Router, T, Choice, Bias>,
-                                  (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, how, gating_output,
+                                  (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, params, gating_output,
                                   correction_bias, buffers->topk_weights, buffers->topk_ids);
     return launch_overlapping(problem->overlap, many_tokens_kernel<Router, T, Choice, Bias>, blocks, WARP_SIZE, 0,
-                              stream, how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights,
-                              buffers->topk_ids);
+                              stream, params, problem->num_tokens, gating_output, correction_bias,
+                              buffers->topk_weights, buffers->topk_ids);
 }
 // [launch]
 

@@ -95,16 +95,16 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
  * banks.
  */
 template <typename Router, typename T>
-struct tile {
+struct warp_shared {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
-    static constexpr int ROOM = 4 * Router::TOPK; /* capacity of a token's list of candidates */
+    static constexpr int CAPACITY = 4 * Router::TOPK; /* capacity of a token's list of candidates */
 
     T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t, first its logits, later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
     /* 32 bytes of padding after each token's list place the four tokens' accesses in different banks. */
-    __align__(16) float choices[Router::TOKENS_PER_WARP][ROOM + 8];
-    int ids[Router::TOKENS_PER_WARP][ROOM + 8];
+    __align__(16) float choices[Router::TOKENS_PER_WARP][CAPACITY + 8];
+    int ids[Router::TOKENS_PER_WARP][CAPACITY + 8];
     int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, read in one access */
 };
 // [tile]
@@ -153,22 +153,23 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
  * Computes the slots of a lane's choices, that is, how many choices rank before each. Equal choices share the last of
  * their slots.
  */
-template <int OWN, int GROUPS>
-static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
+template <int CANDIDATES_PER_LANE, int GROUPS>
+static __device__ __forceinline__ void count_ranks(const float *choices, const float (&own)[CANDIDATES_PER_LANE],
+                                                   int (&rank)[CANDIDATES_PER_LANE])
 {
 #pragma unroll
-    for (int k = 0; k < OWN; k++)
-        slot[k] = OWN * GROUPS - 1;
+    for (int k = 0; k < CANDIDATES_PER_LANE; k++)
+        rank[k] = CANDIDATES_PER_LANE * GROUPS - 1;
 #pragma unroll
-    for (int i = 0; i < OWN * GROUPS; i += 4) {
+    for (int i = 0; i < CANDIDATES_PER_LANE * GROUPS; i += 4) {
         const float4 four = *(const float4 *)(choices + i);
 
 #pragma unroll
-        for (int k = 0; k < OWN; k++) {
-            slot[k] -= is_below(four.x, own[k]);
-            slot[k] -= is_below(four.y, own[k]);
-            slot[k] -= is_below(four.z, own[k]);
-            slot[k] -= is_below(four.w, own[k]);
+        for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
+            rank[k] -= is_below(four.x, own[k]);
+            rank[k] -= is_below(four.y, own[k]);
+            rank[k] -= is_below(four.z, own[k]);
+            rank[k] -= is_below(four.w, own[k]);
         }
     }
 }
@@ -176,23 +177,24 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 
 // [equals]
 /** Moves each choice before equal choices that follow it in the list, because these choices have higher ids. */
-template <int OWN, int GROUPS>
-static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
+template <int CANDIDATES_PER_LANE, int GROUPS>
+static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[CANDIDATES_PER_LANE],
+                                                  int (&rank)[CANDIDATES_PER_LANE])
 {
     const int group = threadIdx.x % GROUPS;
 
 #pragma unroll 1
-    for (int i = 0; i < OWN * GROUPS; i += 4) {
+    for (int i = 0; i < CANDIDATES_PER_LANE * GROUPS; i += 4) {
         const float4 four = *(const float4 *)(choices + i);
 
 #pragma unroll
-        for (int k = 0; k < OWN; k++) {
+        for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
             const int own_i = k * GROUPS + group;
 
-            slot[k] -= (four.x == own[k]) & (i > own_i);
-            slot[k] -= (four.y == own[k]) & (i + 1 > own_i);
-            slot[k] -= (four.z == own[k]) & (i + 2 > own_i);
-            slot[k] -= (four.w == own[k]) & (i + 3 > own_i);
+            rank[k] -= (four.x == own[k]) & (i > own_i);
+            rank[k] -= (four.y == own[k]) & (i + 1 > own_i);
+            rank[k] -= (four.z == own[k]) & (i + 2 > own_i);
+            rank[k] -= (four.w == own[k]) & (i + 3 > own_i);
         }
     }
 }
@@ -200,49 +202,49 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 
 // [choose]
 /**
- * Chooses among a token's `count` candidates, listed in ascending order of id: at most OWN * GROUPS, OWN in each lane.
- * Compares every pair and stores the best TOPK in own_tile.chosen. A token on the slow path has a count of 0.
+ * Chooses among a token's `count` candidates, listed in ascending order of id: at most CANDIDATES_PER_LANE * GROUPS, CANDIDATES_PER_LANE in each lane.
+ * Compares every pair and stores the best TOPK in shared.chosen. A token on the slow path has a count of 0.
  */
-template <int OWN, typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
+template <int CANDIDATES_PER_LANE, typename Router, typename Choice, typename T>
+static __device__ __forceinline__ void choose(warp_shared<Router, T> &shared, int token_of_warp, int count)
 {
     constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
-    constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    constexpr int STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
     const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* the token's first bit in `taken` */
-    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
-    float *const choices = own_tile.choices[token_of_warp];
-    float own[OWN];
-    int2 candidate[OWN];
-    int slot[OWN];
+    const T *const scores = shared.logits + token_of_warp * GROUPS * STRIDE;
+    float *const choices = shared.choices[token_of_warp];
+    float own[CANDIDATES_PER_LANE];
+    int2 candidate[CANDIDATES_PER_LANE];
+    int rank[CANDIDATES_PER_LANE];
 
 #pragma unroll
-    for (int k = 0; k < OWN; k++) {
+    for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
         const int i = k * GROUPS + group;
-        const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / GROUP_SIZE,
+        const unsigned id = i < count ? shared.ids[token_of_warp][i] : 0, of_group = id / GROUP_SIZE,
                        e = id % GROUP_SIZE;
 
         const float score = to_float(scores[of_group * STRIDE + e]);
 
         candidate[k] = make_int2((int)id, __float_as_int(score));
-        own[k] = i < count ? round_to<Choice>(score + own_tile.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
+        own[k] = i < count ? round_to<Choice>(score + shared.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
         choices[i] = own[k];
     }
     __syncwarp();
-    count_slots<OWN, GROUPS>(choices, own, slot);
+    count_ranks<CANDIDATES_PER_LANE, GROUPS>(choices, own, rank);
     // [choose]
 
     // [choose_ties]
     unsigned taken = count > 0 ? 0 : FULL_MASK >> (WARP_SIZE - TOPK) << first_bit;
 
 #pragma unroll
-    for (int k = 0; k < OWN; k++)
-        taken |= ((k * GROUPS + group < count) & (slot[k] < TOPK)) ? 1u << (first_bit + slot[k]) : 0;
+    for (int k = 0; k < CANDIDATES_PER_LANE; k++)
+        taken |= ((k * GROUPS + group < count) & (rank[k] < TOPK)) ? 1u << (first_bit + rank[k]) : 0;
     if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS_PER_WARP * TOPK))
-        break_ties<OWN, GROUPS>(choices, own, slot);
+        break_ties<CANDIDATES_PER_LANE, GROUPS>(choices, own, rank);
 #pragma unroll
-    for (int k = 0; k < OWN; k++)
-        if ((k * GROUPS + group < count) & (slot[k] < TOPK))
-            own_tile.chosen[token_of_warp][slot[k]] = candidate[k];
+    for (int k = 0; k < CANDIDATES_PER_LANE; k++)
+        if ((k * GROUPS + group < count) & (rank[k] < TOPK))
+            shared.chosen[token_of_warp][rank[k]] = candidate[k];
 }
 // [choose_ties]
 
@@ -253,7 +255,7 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
  */
 template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
-                                            tile<Router, T> &own_tile)
+                                            warp_shared<Router, T> &shared)
 {
     constexpr unsigned GROUP_SIZE = Router::GROUP_SIZE, LOADS = Router::EXPERTS / WARP_SIZE;
     const unsigned lane = threadIdx.x % WARP_SIZE;
@@ -266,12 +268,12 @@ static __device__ __forceinline__ void load(const T *gating_output, int64_t firs
     }
     wait_for_previous_kernel();
     let_next_kernel_start();
-    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
+    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, shared.logits);
 #pragma unroll
     for (unsigned i = 0; i < LOADS; i++) {
         const unsigned e = i * WARP_SIZE + lane;
 
-        own_tile.bias[e / GROUP_SIZE * tile<Router, T>::BIAS_STRIDE + e % GROUP_SIZE] = loaded[i];
+        shared.bias[e / GROUP_SIZE * warp_shared<Router, T>::BIAS_STRIDE + e % GROUP_SIZE] = loaded[i];
     }
     __pipeline_wait_prior(0);
     __syncwarp();
@@ -335,17 +337,17 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [choose_all]
 /** Chooses the experts for all tokens of a warp, none of which has more than `most` candidates. */
 template <typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
+static __device__ __forceinline__ void choose_for_tokens(warp_shared<Router, T> &shared, int token_of_warp, int count,
                                                          unsigned most)
 {
     constexpr int GROUPS = Router::GROUPS;
 
     if (most <= 2 * GROUPS)
-        choose<2, Router, Choice>(own_tile, token_of_warp, count);
+        choose<2, Router, Choice>(shared, token_of_warp, count);
     else if (most <= 3 * GROUPS)
-        choose<3, Router, Choice>(own_tile, token_of_warp, count);
+        choose<3, Router, Choice>(shared, token_of_warp, count);
     else
-        choose<tile<Router, T>::ROOM / GROUPS, Router, Choice>(own_tile, token_of_warp, count);
+        choose<warp_shared<Router, T>::CAPACITY / GROUPS, Router, Choice>(shared, token_of_warp, count);
     __syncwarp();
 }
 // [choose_all]
@@ -363,24 +365,24 @@ enum { RESIDENT_BLOCKS = 32 };
 /** Routes TOKENS_PER_WARP tokens. Grid: one single-warp block for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
-    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+    many_tokens_kernel(weighting params, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
     constexpr unsigned GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS,
                        TOKENS_PER_WARP = Router::TOKENS_PER_WARP, TOPK = Router::TOPK;
-    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    __shared__ __align__(16) tile<Router, T> own_tile;
+    constexpr unsigned STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
+    __shared__ __align__(16) warp_shared<Router, T> shared;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
     const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp may repeat rows */
     // [many_kernel]
 
     // [many_load]
-    load<Router>(gating_output, first_row, correction_bias, own_tile);
+    load<Router>(gating_output, first_row, correction_bias, shared);
 
     float choice[GROUP_SIZE];
 
-    make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
+    make_choices<Choice>(shared.logits + lane * STRIDE, shared.bias + group * BIAS_STRIDE, choice);
     // [many_load]
 
     // [many_bound]
@@ -409,7 +411,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     // [many_bound]
 
     // [many_unsure]
-    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > own_tile.ROOM);
+    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > shared.CAPACITY);
     const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
     const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
 
@@ -418,26 +420,26 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    list_candidates(passing, group * GROUP_SIZE, own_tile.ids[token_of_warp] + end - __popc(passing));
+    list_candidates(passing, group * GROUP_SIZE, shared.ids[token_of_warp] + end - __popc(passing));
     __syncwarp();
-    choose_for_tokens<Router, Choice>(own_tile, token_of_warp, count, most);
+    choose_for_tokens<Router, Choice>(shared, token_of_warp, count, most);
     // [many_unsure]
 
     // [many_weights]
     const int64_t token = first_row + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
-    const int2 expert = chooses ? own_tile.chosen[token_of_warp][group] : int2{0, 0};
+    const int2 expert = chooses ? shared.chosen[token_of_warp][group] : int2{0, 0};
     const float score = __int_as_float(expert.y), sum = round_to<T>(token_sum(score, GROUPS));
 
     if (!by_rounds & (token >= first_token)) {
-        float *const weights = topk_weights + token * (TOPK + how.shared);
-        int *const ids = topk_ids + token * (TOPK + how.shared);
+        float *const weights = topk_weights + token * (TOPK + params.shared);
+        int *const ids = topk_ids + token * (TOPK + params.shared);
 
         if (group < TOPK) {
-            weights[group] = weight_of<T>(how, score, sum);
+            weights[group] = weight_of<T>(params, score, sum);
             ids[group] = expert.x;
         }
-        store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
+        store_shared_experts<Router, T>(params, sum, group, GROUPS, weights, ids);
     }
     // [many_weights]
 
@@ -446,9 +448,10 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
         return;
     for (unsigned t = 0; t < TOKENS_PER_WARP; t++)
         if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
-            choose_by_rounds<Router, T, Choice>(how, gating_output + (first_row + t) * Router::EXPERTS, correction_bias,
-                                                topk_weights + (first_row + t) * (TOPK + how.shared),
-                                                topk_ids + (first_row + t) * (TOPK + how.shared));
+            choose_by_rounds<Router, T, Choice>(params, gating_output + (first_row + t) * Router::EXPERTS,
+                                                correction_bias,
+                                                topk_weights + (first_row + t) * (TOPK + params.shared),
+                                                topk_ids + (first_row + t) * (TOPK + params.shared));
     // [many_rounds]
 }
 

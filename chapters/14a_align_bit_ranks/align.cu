@@ -12,7 +12,7 @@
 #include "kernels/overlap.cuh"
 
 // [few_constants]
-enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MAX_PAIRS = 8 };
+enum { MAX_THREADS = 1024, EXPERTS_PER_BLOCK = 4, WRITER_THREADS = 256, ROW_THREADS = 128, MAX_PAIRWISE_IDS = 8 };
 // [few_constants]
 
 // [few_blocks]
@@ -36,7 +36,7 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 /**
  * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one block of rows. All warps read
  * all ids. An id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size.
- * ONE_TOKEN is for at most MAX_PAIRS ids that fit into one block of rows: pairwise comparisons are then faster than a
+ * ONE_TOKEN is for at most MAX_PAIRWISE_IDS ids that fit into one block of rows: pairwise comparisons are then faster than a
  * match instruction.
  */
 template <typename Id, bool ONE_TOKEN>
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
 
     if (ONE_TOKEN) {
 #pragma unroll
-        for (int k = 0; k < MAX_PAIRS - 1; k++)
+        for (int k = 0; k < MAX_PAIRWISE_IDS - 1; k++)
             rank += (__shfl_sync(FULL_MASK, expert, k) == expert) & (k < lane);
     } else {
         rank = __popc(__match_any_sync(FULL_MASK, expert) & lanes_below(lane));
@@ -102,7 +102,7 @@ static __host__ __device__ int words_of_marks(int numel)
 
 static size_t few_shared_bytes(const align_arguments &align)
 {
-    return ((size_t)align.experts + FEW_EXPERTS * words_of_marks(align.numel)) * sizeof(int);
+    return ((size_t)align.experts + EXPERTS_PER_BLOCK * words_of_marks(align.numel)) * sizeof(int);
 }
 // [few_shared]
 
@@ -122,26 +122,27 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 
 // [few]
 /**
- * Aligns up to IDS * MAX_THREADS ids. Grid: one block for every FEW_EXPERTS experts. Each block counts all ids and
+ * Aligns up to IDS_PER_THREAD * MAX_THREADS ids. Grid: one block for every EXPERTS_PER_BLOCK experts. Each block counts all ids and
  * writes the groups of its own experts.
  */
-template <typename Id, int EXPERTS, int IDS>
+template <typename Id, int EXPERTS, int IDS_PER_THREAD>
 static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arguments align)
 {
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
-    int *const counts = (int *)shared;                    /* [experts] */
-    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: per expert, one bit for each id */
+    int *const counts = (int *)shared; /* [experts] */
+    unsigned *const marks = (unsigned *)counts +
+                            experts; /* [EXPERTS_PER_BLOCK][words]: per expert, one bit for each id */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
-    const int first_own = blockIdx.x * FEW_EXPERTS;
-    Id ids[IDS];
+    const int first_own = blockIdx.x * EXPERTS_PER_BLOCK;
+    Id ids[IDS_PER_THREAD];
 
 #pragma unroll 1
-    for (int i = thread; i < (experts + FEW_EXPERTS * words) / 4; i += num_threads)
+    for (int i = thread; i < (experts + EXPERTS_PER_BLOCK * words) / 4; i += num_threads)
         shared[i] = make_int4(0, 0, 0, 0);
     wait_for_previous_kernel();
 #pragma unroll
-    for (int k = 0; k < IDS; k++) {
+    for (int k = 0; k < IDS_PER_THREAD; k++) {
         const int i = thread + k * num_threads;
 
         ids[k] = i < align.numel ? ((const Id *)align.topk_ids)[i] : (Id)-1;
@@ -151,12 +152,12 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     // [few_count]
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < IDS; k++) {
+    for (int k = 0; k < IDS_PER_THREAD; k++) {
         const int expert = expert_of(ids[k], align.num_experts), own = expert - first_own;
 
         if (expert >= 0)
             atomicAdd(&counts[expert], 1);
-        if (expert >= 0 && (unsigned)own < FEW_EXPERTS)
+        if (expert >= 0 && (unsigned)own < EXPERTS_PER_BLOCK)
             atomicOr(&marks[own * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
     }
     __syncthreads();
@@ -164,12 +165,12 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
 
     // [few_begins]
     let_next_kernel_start();
-    if (thread >= WRITERS)
+    if (thread >= WRITER_THREADS)
         return;
-    const int own = warp % FEW_EXPERTS, own_expert = first_own + own;
+    const int own = warp % EXPERTS_PER_BLOCK, own_expert = first_own + own;
     int total = 0, begin = 0;
 
-#pragma unroll(EXPERTS ? FAST_EXPERTS / 4 / WARP_SIZE : 1)
+#pragma unroll(EXPERTS ? STATIC_EXPERTS / 4 / WARP_SIZE : 1)
     for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
         const int4 four = *(const int4 *)&counts[e];
         const int blocks[4] = {few_blocks_for(four.x, align), few_blocks_for(four.y, align),
@@ -186,39 +187,40 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     // [few_begins]
 
     // [few_write]
-    if (warp < FEW_EXPERTS) { /* one warp per expert writes the ids; the others write the pads */
-        unsigned bits[IDS];   /* the lane's IDS words of the expert's bits */
+    if (warp < EXPERTS_PER_BLOCK) {    /* one warp per expert writes the ids; the others write the pads */
+        unsigned bits[IDS_PER_THREAD]; /* the lane's IDS_PER_THREAD words of the expert's bits */
         int count = 0;
 
 #pragma unroll
-        for (int k = 0; k < IDS; k++) {
-            bits[k] = lane * IDS + k < words ? marks[own * words + lane * IDS + k] : 0;
+        for (int k = 0; k < IDS_PER_THREAD; k++) {
+            bits[k] = lane * IDS_PER_THREAD + k < words ? marks[own * words + lane * IDS_PER_THREAD + k] : 0;
             count += __popc(bits[k]);
         }
-        int *place = align.sorted_token_ids + begin * align.block_size + scan_lanes(count) - count;
+        int *next_slot = align.sorted_token_ids + begin * align.block_size + scan_lanes(count) - count;
 
 #pragma unroll
-        for (int k = 0; k < IDS; k++)
-            place = write_set_bits(place, bits[k], (lane * IDS + k) * WARP_SIZE);
+        for (int k = 0; k < IDS_PER_THREAD; k++)
+            next_slot = write_set_bits(next_slot, bits[k], (lane * IDS_PER_THREAD + k) * WARP_SIZE);
     } else if (own_expert < align.num_experts) {
         pad_group(align, own_expert, counts[own_expert], begin, 0, 1);
     }
-    pad_list(align, total, WRITERS);
+    pad_list(align, total, WRITER_THREADS);
     if (blockIdx.x == 0 && thread == 0)
         *align.num_tokens_post_padded = total * align.block_size;
     // [few_write]
 }
 
 // [launch_few]
-/** Launches one block for every FEW_EXPERTS experts; each thread counts up to IDS ids. */
-template <typename Id, int EXPERTS, int IDS>
+/** Launches one block for every EXPERTS_PER_BLOCK experts; each thread counts up to IDS_PER_THREAD ids. */
+template <typename Id, int EXPERTS, int IDS_PER_THREAD>
 static cudaError_t launch_blocks(const align_arguments &align, bool overlap, cudaStream_t stream)
 {
-    const int blocks = (align.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int share = round_up(align.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
+    const int blocks = (align.num_experts + EXPERTS_PER_BLOCK - 1) / EXPERTS_PER_BLOCK;
+    const int share = round_up(align.numel, WARP_SIZE * IDS_PER_THREAD) / IDS_PER_THREAD,
+              threads = share > WRITER_THREADS ? share : WRITER_THREADS;
 
-    return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS>, blocks, threads, few_shared_bytes(align),
-                              stream, align);
+    return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS_PER_THREAD>, blocks, threads,
+                              few_shared_bytes(align), stream, align);
 }
 
 template <typename Id, int EXPERTS>
@@ -228,7 +230,7 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
     const int blocks = align.numel > 0 ? align.numel : 1; /* an empty grid is a launch error */
     const bool overlap = problem->overlap;
 
-    if (align.numel <= MAX_PAIRS && align.numel <= align.block_size)
+    if (align.numel <= MAX_PAIRWISE_IDS && align.numel <= align.block_size)
         return launch_overlapping(overlap, align_warp_kernel<Id, true>, blocks, ROW_THREADS, 0, stream, align);
     if (align.numel <= WARP_SIZE)
         return launch_overlapping(overlap, align_warp_kernel<Id, false>, blocks, ROW_THREADS, 0, stream, align);
@@ -248,8 +250,8 @@ extern "C" cudaError_t align_launch_any_size(const align_problem *problem, const
 template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
-    return problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
-                                               : launch_few<Id, FAST_EXPERTS>(problem, buffers, stream);
+    return problem->num_experts > STATIC_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
+                                                 : launch_few<Id, STATIC_EXPERTS>(problem, buffers, stream);
 }
 
 cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)

@@ -36,28 +36,29 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 
 // [launch_parts]
 /** Launches up to `blocks` blocks, each with a part of the ids, but no more blocks than can be co-resident. */
-template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
+template <typename Id, int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
 {
-    typedef many_shared<EXPERTS, THREADS, IDS> shared;
-    const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
+    typedef many_shared<EXPERTS, THREADS, IDS_PER_THREAD> shared;
+    const auto kernel = align_many_kernel<Id, EXPERTS, COUNTS_PER_WORD, THREADS, IDS_PER_THREAD>;
     align_arguments align = align_arguments_of(problem, buffers);
-    shares shares = {(exchange *)buffers->workspace, 0, 0};
-    const size_t shared_bytes = shared::bytes(align.experts, align.experts / PER_WORD);
+    partition partition = {(exchange *)buffers->workspace, 0, 0};
+    const size_t shared_bytes = shared::bytes(align.experts, align.experts / COUNTS_PER_WORD);
     int resident;
     const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
 
     if (status != cudaSuccess)
         return status;
     blocks = blocks < resident ? blocks : resident;
-    shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
-    if (PER_WORD == 4 && shares.part_ids > INT16_MAX / rows_at_once(PER_WORD)) /* a count would not fit into its bits */
-        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
-    blocks = (align.numel + shares.part_ids - 1) / shares.part_ids;
-    while ((align.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
-        shares.log_shares++;
-    return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, shares);
+    partition.ids_per_block = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
+    if (COUNTS_PER_WORD == 4 &&
+        partition.ids_per_block > INT16_MAX / rows_at_once(COUNTS_PER_WORD)) /* a count would not fit into its bits */
+        return launch_parts<Id, STATIC_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
+    blocks = (align.numel + partition.ids_per_block - 1) / partition.ids_per_block;
+    while ((align.num_experts << (partition.log2_warps_per_group + 1)) <= blocks * shared::WARPS)
+        partition.log2_warps_per_group++;
+    return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, partition);
 }
 // [launch_parts]
 
@@ -68,19 +69,20 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 {
     const int64_t numel = problem->numel;
 
-    if (problem->num_experts > FAST_EXPERTS)
+    if (problem->num_experts > STATIC_EXPERTS)
         return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
     if (numel <= 8192)
-        return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
+        return launch_parts<Id, STATIC_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
     if (numel <= 16384)
-        return launch_parts<Id, FAST_EXPERTS, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
+        return launch_parts<Id, STATIC_EXPERTS, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
     if (numel <= 65536)
-        return launch_parts<Id, FAST_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
+        return launch_parts<Id, STATIC_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
     if (numel <= 262144)
-        return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
+        return launch_parts<Id, STATIC_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
     if (numel <= 524288)
-        return launch_parts<Id, FAST_EXPERTS, 4, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
-    return launch_parts<Id, FAST_EXPERTS, 2, 1024, LONG_TILE>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+        return launch_parts<Id, STATIC_EXPERTS, 4, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+    return launch_parts<Id, STATIC_EXPERTS, 2, 1024, LONG_TILE_IDS_PER_THREAD>(problem, buffers, stream,
+                                                                               ALIGN_MAX_BLOCKS);
 }
 // [launch_many]
 

@@ -14,10 +14,10 @@
  * Marks the ids from `tile` to `end` of the block's part. If a run contains an expert twice, continues with shorter
  * tiles, in which each id has its own bit: `tile`, `log_run` and `expert` then refer to the last of the shorter tiles.
  */
-template <typename Id, int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
+template <typename Id, int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                       const align_arguments &align, const Id *ids, int end, bool first,
-                                                      int &tile, int &log_run, int expert[IDS])
+                                                      int &tile, int &log_run, int expert[IDS_PER_THREAD])
 {
     if (mark_tile(s, expert, log_run))
         return;
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
     tile = (end - 1) / (s.WORDS * 32) * (s.WORDS * 32);
     if (first)
         count_ids(s, ids, long_tile, tile, align.num_experts);
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, align.num_experts);
+    read_tile<Id, THREADS, IDS_PER_THREAD>(expert, ids + tile, end - tile, align.num_experts);
     mark_tile(s, expert, log_run);
 }
 // [first_tile]
@@ -37,8 +37,8 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
  * Moves each expert's cursor back by the number of its ids in the tile, and replaces tile_begins with the offset from
  * an index in `staged` to a slot.
  */
-template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s)
 {
 #pragma unroll 1
     for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
@@ -50,44 +50,46 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
 
 // [shares]
 /** The division of the ids among blocks, and of the experts among warps. */
-struct shares {
+struct partition {
     exchange *workspace;
-    int part_ids;   /* number of ids per block; the last block may have fewer */
-    int log_shares; /* base-2 logarithm of the number of warps that pad one group */
+    int ids_per_block;        /* number of ids per block; the last block may have fewer */
+    int log2_warps_per_group; /* base-2 logarithm of the number of warps that pad one group */
 };
 // [shares]
 
 // [pad_groups]
 /** Writes the pads and expert ids of all groups, and the end of the list. The warps of all blocks share the work. */
-template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void pad_groups(const many_shared<EXPERTS, THREADS, IDS> &s,
-                                                  const align_arguments &align, int log_shares, int total)
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ void pad_groups(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                  const align_arguments &align, int log2_warps_per_group, int total)
 {
-    const int warp = threadIdx.x / WARP_SIZE * gridDim.x + blockIdx.x, num_shares = 1 << log_shares;
+    const int warp = threadIdx.x / WARP_SIZE * gridDim.x + blockIdx.x, warps_per_group = 1 << log2_warps_per_group;
 
 #pragma unroll 1
-    for (int e = warp >> log_shares; e < align.num_experts; e += s.WARPS * gridDim.x >> log_shares)
-        pad_group(align, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
+    for (int e = warp >> log2_warps_per_group; e < align.num_experts; e += s.WARPS * gridDim.x >> log2_warps_per_group)
+        pad_group(align, e, s.counts[e], s.begins[e], warp & (warps_per_group - 1), warps_per_group);
     pad_list(align, total, THREADS);
 }
 // [pad_groups]
 
 // [many]
 /** Aligns many ids. Grid: up to ALIGN_MAX_BLOCKS blocks, all co-resident. */
-template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_arguments align, shares shares)
+template <typename Id, int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
+static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_arguments align, partition partition)
 {
     extern __shared__ int4 shared[];
-    const int thread = threadIdx.x, words = experts_of<EXPERTS>(align) / PER_WORD,
+    const int thread = threadIdx.x, words = experts_of<EXPERTS>(align) / COUNTS_PER_WORD,
               set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(align) / 2;
-    const many_shared<EXPERTS, THREADS, IDS> s(shared, align);
-    const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, align.numel - first_id);
+    const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> s(shared, align);
+    const int first_id = blockIdx.x * partition.ids_per_block,
+              num_ids = min(partition.ids_per_block, align.numel - first_id);
     const Id *const ids = (const Id *)align.topk_ids + first_id;
-    int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
+    int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS_PER_THREAD];
     wait_for_previous_kernel();
     let_next_kernel_start();
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
-    const word64 last = load_word(&shares.workspace->last); /* in flight together with the loads of the ids */
+    read_tile<Id, THREADS, IDS_PER_THREAD>(expert, ids + tile, num_ids - tile, align.num_experts);
+    const word64 previous = load_word(
+        &partition.workspace->previous); /* in flight together with the loads of the ids */
     // [many]
 
     // [many_count]
@@ -100,8 +102,8 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     // [many_count]
 
     // [many_loop]
-    const int set = !(last & 1);
-    word64 *const sets = (word64 *)(shares.workspace + 1), *const row = sets + set * set_words + blockIdx.x * words;
+    const int set = !(previous & 1);
+    word64 *const sets = (word64 *)(partition.workspace + 1), *const row = sets + set * set_words + blockIdx.x * words;
     bool good = true;
     int total = 0, old = 0, end = num_ids, log_run = LOG_LONG_RUN;
 
@@ -116,14 +118,14 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
             const int count = sum_words(s, e);
 
             if (first)
-                publish<PER_WORD>(row, e, s.part_counts[e] + count);
+                publish<COUNTS_PER_WORD>(row, e, s.part_counts[e] + count);
         }
-        const int in_tile = stage_tile(s, expert, log_run);
+        const int num_tile_ids = stage_tile(s, expert, log_run);
         // [many_tiles]
 
         // [many_exchange]
         if (first) {
-            good = exchange_rows<EXPERTS, PER_WORD>(s, align, shares.workspace, sets, set_words, last);
+            good = exchange_rows<EXPERTS, COUNTS_PER_WORD>(s, align, partition.workspace, sets, set_words, previous);
             if (!good)
                 break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
@@ -145,18 +147,18 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
         end = tile;
         tile = (end - 1) / length * length;
         if (end > 0) /* loads the next tile's ids while this tile's are written */
-            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, align.num_experts);
+            read_tile<Id, THREADS, IDS_PER_THREAD>(expert, ids + tile, end - tile, align.num_experts);
         __syncthreads();
-#pragma unroll(IDS > 4 ? 4 : 1)
-        for (int i = thread; i < in_tile; i += THREADS)
+#pragma unroll(IDS_PER_THREAD > 4 ? 4 : 1)
+        for (int i = thread; i < num_tile_ids; i += THREADS)
             align.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_staged + (int)(s.staged[i] & 0xffff);
     }
     // [many_scatter]
 
     // [many_close]
     if (good)
-        pad_groups(s, align, shares.log_shares, total);
-    write_result(align, shares.workspace, set, good, old);
+        pad_groups(s, align, partition.log2_warps_per_group, total);
+    write_result(align, partition.workspace, set, good, old);
     // [many_close]
 }
 

@@ -15,10 +15,10 @@
 
 typedef unsigned long long word64;
 
-/** Returns the number of rows that a thread polls in one iteration, for words of `per_word` counts. */
-static constexpr __host__ __device__ int rows_at_once(int per_word)
+/** Returns the number of rows that a thread polls in one iteration, for words of `counts_per_word` counts. */
+static constexpr __host__ __device__ int rows_at_once(int counts_per_word)
 {
-    return per_word == 4 ? 8 : 4;
+    return counts_per_word == 4 ? 8 : 4;
 }
 // [rows_constants]
 
@@ -29,9 +29,9 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
  * in its set.
  */
 struct exchange {
-    word64 last;    /* number of words written by the previous launch, times two; the lowest bit is its set */
-    word64 readers; /* blocks of this launch that have read `last`; the upper half has the bits of gave_up() */
-};                  /* followed by [2][ALIGN_MAX_BLOCKS] rows of up to experts / 2 words */
+    word64 previous; /* number of words written by the previous launch, times two; the lowest bit is its set */
+    word64 arrivals; /* blocks of this launch that have read `previous`; the upper half has the bits of gave_up() */
+};                   /* followed by [2][ALIGN_MAX_BLOCKS] rows of up to experts / 2 words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
 /** Returns the bit of exchange.readers that records that a block gave up waiting for the rows of a set. */
@@ -48,19 +48,19 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of PER_WORD
+ * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of COUNTS_PER_WORD
  * experts. All lanes of a warp must call this function together.
  */
-template <int PER_WORD>
+template <int COUNTS_PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
 {
     word64 word = (word64)count;
 
 #pragma unroll
-    for (int counts = 1; counts < PER_WORD; counts *= 2)
-        word |= __shfl_down_sync(FULL_MASK, word, counts) << counts * (64 / PER_WORD);
-    if (e % PER_WORD == 0)
-        atomicExch(&row[e / PER_WORD], word | WRITTEN);
+    for (int counts = 1; counts < COUNTS_PER_WORD; counts *= 2)
+        word |= __shfl_down_sync(FULL_MASK, word, counts) << counts * (64 / COUNTS_PER_WORD);
+    if (e % COUNTS_PER_WORD == 0)
+        atomicExch(&row[e / COUNTS_PER_WORD], word | WRITTEN);
 }
 // [publish]
 
@@ -69,10 +69,10 @@ static __device__ void publish(word64 *row, int e, int count)
  * Stores a word's counts with one instruction. The halves of counts[0] are counts 0 and 2, those of counts[1] are
  * counts 1 and 3.
  */
-template <int PER_WORD>
+template <int COUNTS_PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
-    if (PER_WORD == 4)
+    if (COUNTS_PER_WORD == 4)
         *(int4 *)to = make_int4((int)counts[0], (int)counts[1], (int)(counts[0] >> 32), (int)(counts[1] >> 32));
     else
         *(int2 *)to = make_int2((int)counts[0], (int)counts[1]);
@@ -82,14 +82,14 @@ static __device__ void store_counts(int *to, const word64 counts[2])
  * Sums the rows of all blocks into s.counts and the rows of earlier blocks into s.cursors. Returns false if this block
  * gives up.
  */
-template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
+template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                  const align_arguments &align, const word64 *rows)
 {
-    const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
+    const int words = s.experts / COUNTS_PER_WORD, groups = s.groups(words), bits = 64 / COUNTS_PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
-    const word64 mask = PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
-    constexpr int ROWS_AT_ONCE = rows_at_once(PER_WORD);
+    const word64 mask = COUNTS_PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
+    constexpr int ROWS_AT_ONCE = rows_at_once(COUNTS_PER_WORD);
     bool good = true;
 
     for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
@@ -132,8 +132,8 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             before[0] += earlier & mask;
             before[1] += earlier >> bits & mask;
         }
-        store_counts<PER_WORD>(&s.partial[2 * group * s.experts + w * PER_WORD], sums);
-        store_counts<PER_WORD>(&s.partial[(2 * group + 1) * s.experts + w * PER_WORD], before);
+        store_counts<COUNTS_PER_WORD>(&s.partial[2 * group * s.experts + w * COUNTS_PER_WORD], sums);
+        store_counts<COUNTS_PER_WORD>(&s.partial[(2 * group + 1) * s.experts + w * COUNTS_PER_WORD], before);
     }
     if (__syncthreads_or(!good))
         return false;
@@ -155,27 +155,28 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Clears the words that the previous launch wrote to the other set (`last` gives the number of words); then waits for
- * this launch's rows and adds them up. The last block to read `last` records this launch in it. Returns false if this
+ * Clears the words that the previous launch wrote to the other set (`previous` gives the number of words); then waits for
+ * this launch's rows and adds them up. The last block to read `previous` records this launch in it. Returns false if this
  * block gives up.
  */
-template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
+template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                      const align_arguments &align, exchange *workspace, word64 *sets,
-                                                     int set_words, word64 last)
+                                                     int set_words, word64 previous)
 {
-    const int set = !(last & 1), words = s.experts / PER_WORD;
-    word64 readers = 0;
+    const int set = !(previous & 1), words = s.experts / COUNTS_PER_WORD;
+    word64 arrivals = 0;
 
 #pragma unroll 1
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < (int)(last >> 1); i += gridDim.x * THREADS)
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < (int)(previous >> 1); i += gridDim.x * THREADS)
         sets[!set * set_words + i] = 0;
     if (threadIdx.x == 0)
-        readers = atomicAdd(&workspace->readers, 1ull);
-    const bool good = read_rows<EXPERTS, PER_WORD>(s, align, sets + set * set_words);
-    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all blocks have read `last`, so it may change */
-        atomicAnd(&workspace->readers, gave_up(set));
-        atomicExch(&workspace->last, (word64)gridDim.x * words << 1 | set);
+        arrivals = atomicAdd(&workspace->arrivals, 1ull);
+    const bool good = read_rows<EXPERTS, COUNTS_PER_WORD>(s, align, sets + set * set_words);
+    if (threadIdx.x == 0 &&
+        (unsigned)arrivals == gridDim.x - 1) { /* all blocks have read `previous`, so it may change */
+        atomicAnd(&workspace->arrivals, gave_up(set));
+        atomicExch(&workspace->previous, (word64)gridDim.x * words << 1 | set);
     }
     return good;
 }
@@ -189,12 +190,12 @@ static __device__ __forceinline__ void write_result(const align_arguments &align
                                                     bool good, int old)
 {
     if (threadIdx.x == 0 && !good) {
-        atomicOr(&workspace->readers, gave_up(set));
+        atomicOr(&workspace->arrivals, gave_up(set));
         __threadfence(); /* a thread that reads the -1 also reads the bit */
         atomicExch(align.num_tokens_post_padded, -1);
     } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* is the -1 of this launch, or of an earlier one? */
         __threadfence();
-        if (load_word(&workspace->readers) & gave_up(set))
+        if (load_word(&workspace->arrivals) & gave_up(set))
             atomicExch(align.num_tokens_post_padded, -1);
     }
 }

@@ -11,14 +11,14 @@
 #include <limits.h>
 
 // [tile_constants]
-enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
+enum { LOG_LONG_RUN = 3, LONG_TILE_IDS_PER_THREAD = 16 };
 // [tile_constants]
 
 // [many_shared]
 /** The shared memory of a thread block of align_many_kernel. */
-template <int EXPERTS, int THREADS, int IDS>
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
 struct many_shared {
-    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
+    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS_PER_THREAD;
     static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* one bit per run of ids of a tile */
     int experts;                                            /* number of experts: EXPERTS, unless that is 0 */
     int *sums;                                              /* [experts / WARP_SIZE] */
@@ -105,7 +105,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
         int before = 0;
 
         sum = 0;
-#pragma unroll(EXPERTS ? FAST_EXPERTS / WARP_SIZE / 4 : 1)
+#pragma unroll(EXPERTS ? STATIC_EXPERTS / WARP_SIZE / 4 : 1)
         for (int group = 0; group < experts / WARP_SIZE; group += 4) {
             const int4 four = *(const int4 *)&sums[group];
 
@@ -123,11 +123,12 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 
 // [read_tile]
 /** Reads the experts of this thread's ids in a tile, that is, of every THREADS-th id. */
-template <typename Id, int THREADS, int IDS>
-static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
+template <typename Id, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ void read_tile(int expert[IDS_PER_THREAD], const Id *ids, int num_ids,
+                                                 int num_experts)
 {
 #pragma unroll
-    for (int k = 0; k < IDS; k++) {
+    for (int k = 0; k < IDS_PER_THREAD; k++) {
         const int i = threadIdx.x + k * THREADS;
 
         expert[k] = expert_of(i < num_ids ? ids[i] : (Id)-1, num_experts);
@@ -140,9 +141,9 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
  * For each id in a tile, sets the bit for the id's run (a run is 2^log_run consecutive ids) in its expert's words.
  * Returns false if any run contains an expert twice, because one bit then represents two ids. Ends with a barrier.
  */
-template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
-                                                 int log_run)
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                 const int expert[IDS_PER_THREAD], int log_run)
 {
     const int run = threadIdx.x >> log_run, /* run of the thread's first id */
         words = THREADS >> log_run >> 5;    /* number of words from one of the thread's ids to the next */
@@ -154,7 +155,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
         ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < IDS; k++)
+    for (int k = 0; k < IDS_PER_THREAD; k++)
         if (expert[k] >= 0)
             twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.experts + expert[k]], bit) & bit) != 0;
     return !__syncthreads_or(twice);
@@ -163,8 +164,8 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 
 // [sum_words]
 /** Counts expert e's set bits, both before each word (s.bases) and in total (s.tile_counts). Returns the total. */
-template <int EXPERTS, int THREADS, int IDS>
-static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s, int e)
 {
     int sum = 0;
 
@@ -181,16 +182,16 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int
 
 // [stage_tile]
 /** Sorts the tile's ids by expert in shared memory, and returns the number of ids. Ends with a barrier. */
-template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
-                                                 int log_run)
+template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                 const int expert[IDS_PER_THREAD], int log_run)
 {
     const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
     const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5;
     const unsigned below = lanes_below(run % 32);
 
 #pragma unroll
-    for (int k = 0; k < IDS; k++) {
+    for (int k = 0; k < IDS_PER_THREAD; k++) {
         const int word = (run / 32 + k * words) * s.experts + expert[k];
 
         if (expert[k] >= 0)
@@ -204,19 +205,19 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 
 // [count_ids]
 /**
- * Adds the number of each expert's ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time.
+ * Adds the number of each expert's ids in [begin, end) to s.part_counts. Each thread has IDS_PER_THREAD loads in flight at a time.
  */
-template <typename Id, int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
-                                                 int end, int num_experts)
+template <typename Id, int EXPERTS, int THREADS, int IDS_PER_THREAD>
+static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s, const Id *ids,
+                                                 int begin, int end, int num_experts)
 {
 #pragma unroll 1
     for (int tile = begin; tile < end; tile += s.TILE) {
-        int expert[IDS];
+        int expert[IDS_PER_THREAD];
 
-        read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, num_experts);
+        read_tile<Id, THREADS, IDS_PER_THREAD>(expert, ids + tile, end - tile, num_experts);
 #pragma unroll
-        for (int k = 0; k < IDS; k++)
+        for (int k = 0; k < IDS_PER_THREAD; k++)
             if (expert[k] >= 0)
                 atomicAdd(&s.part_counts[expert[k]], 1);
     }

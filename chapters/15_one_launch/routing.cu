@@ -24,12 +24,12 @@ typedef unsigned long long word64;
 
 // [router]
 /** Describes a router's shape, as in chapter 13a. A token's two to eight ids fit in the word that a block publishes. */
-template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
+template <int NUM_EXPERTS, int NUM_GROUPS, int NUM_TOPK_GROUPS, int NUM_TOPK>
 struct router {
-    static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
+    static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = NUM_TOPK_GROUPS, TOPK = NUM_TOPK;
     static constexpr int GROUP_SIZE = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
-    static constexpr int SETS = WARP_SIZE / GROUPS; /* groups that one vote compares with all groups */
-    static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
+    static constexpr int GROUPS_PER_VOTE = WARP_SIZE / GROUPS; /* groups that one vote compares with all groups */
+    static constexpr unsigned GROUP_LANE_MASK = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0,
                   "the gate rests on these");
     static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256, "a token's ids make a word");
@@ -43,8 +43,8 @@ struct router {
  * that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
  */
 struct exchange {
-    unsigned last;     /* the previous launch's number of tokens, times two; the lowest bit is its set */
-    unsigned arrivals; /* blocks of this launch that have read `last`; the last block wraps it to 0 */
+    unsigned previous; /* the previous launch's number of tokens, times two; the lowest bit is its set */
+    unsigned arrivals; /* blocks of this launch that have read `previous`; the last block wraps it to 0 */
     word64 unused[31]; /* padding, so that the words begin on a cache line */
     word64 sets[2][MAX_TOKENS];
 };
@@ -106,26 +106,26 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 
 // [exchange_choices]
 /**
- * Counts the ids of all tokens, given workspace->last and whether this block has published. Returns false if any block
+ * Counts the ids of all tokens, given workspace->previous and whether this block has published. Returns false if any block
  * gave up.
  */
 template <typename Router>
-static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
+static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned previous, bool good, int *counts)
 {
-    const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
+    const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(previous & 1);
     unsigned arrived = 0; /* number of blocks that arrived before this one */
 
     static_assert(MAX_TOKENS <= 2 * Router::EXPERTS,
                   "two blocks or more have, together, a thread for each word to clear");
     if (thread == 0)
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
-    if (token + num_tokens * thread < last >> 1)
+    if (token + num_tokens * thread < previous >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
     if (num_tokens > BLOCKS_ALONE) /* polling would delay the other block on the multiprocessor */
         __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
-    if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `last` */
-        atomicExch(&workspace->last, num_tokens << 1 | set);
+    if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `previous` */
+        atomicExch(&workspace->previous, num_tokens << 1 | set);
     return !__syncthreads_or(!good);
 }
 // [exchange_choices]
@@ -156,13 +156,13 @@ static __device__ __forceinline__ extent begin_of(int e, const int *counts, cons
 // [write_weights]
 /** Writes a token's ids and weights. Called by one warp. */
 template <typename Router, typename T>
-static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
+static __device__ __forceinline__ void write_weights(weighting params, const unsigned char *ids, const float *scores,
                                                      float *topk_weights, int *topk_ids)
 {
     const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
     const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
     const float sum = round_to<T>(token_sum(score, Router::TOPK));
-    const float weight = weight_of<T>(how, score, sum);
+    const float weight = weight_of<T>(params, score, sum);
 
     if (lane < Router::TOPK) {
         topk_ids[i] = ids[lane];
@@ -204,7 +204,7 @@ static __device__ __forceinline__ void write_groups(const align_arguments &align
 /** The shared memory of a block, in one object so that one register addresses all of it. */
 template <typename Router>
 struct block_shared {
-    __align__(16) entry candidates[Router::EXPERTS];
+    __align__(16) packed_candidate candidates[Router::EXPERTS];
     float scores[Router::EXPERTS]; /* the candidates' scores */
     float chosen[Router::TOPK];
     float group_scores[Router::GROUPS];
@@ -228,13 +228,13 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 #pragma unroll 1
     for (unsigned first = 0; first < count; first += AT_ONCE) {
         const unsigned own = first + threadIdx.x / LANES;
-        const entry candidate = shared.candidates[own];
+        const packed_candidate candidate = shared.candidates[own];
         const float score = shared.scores[own];
-        const int slot = rank_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
+        const int rank = rank_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
 
-        if ((candidate != 0) & (slot < Router::TOPK) & (threadIdx.x % LANES == 0)) {
-            shared.ids[slot] = (unsigned char)id_of(candidate);
-            shared.chosen[slot] = score;
+        if ((candidate != 0) & (rank < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            shared.ids[rank] = (unsigned char)id_of(candidate);
+            shared.chosen[rank] = score;
             shared.counts[id_of(candidate)] = 1;
         }
     }
@@ -245,7 +245,7 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 /** Routes tokens. Grid: one block per token, one thread per expert; all blocks are co-resident. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
-    one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+    one_launch_kernel(weighting params, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids, align_arguments align, exchange *workspace)
 {
     __shared__ block_shared<Router> shared;
@@ -260,9 +260,9 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes the bias */
 
     wait_for_previous_kernel();
-    const unsigned last = *(const volatile unsigned *)&workspace->last; /* in flight together with the logit */
+    const unsigned previous = *(const volatile unsigned *)&workspace->previous; /* in flight together with the logit */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
-    const unsigned key = ordered(round_to<Choice>(score + bias));
+    const unsigned key = ordered_key(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
 
     shared.candidates[expert] = 0;
@@ -284,13 +284,13 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     int rank = 0; /* the number of groups that rank before this lane's group */
 
 #pragma unroll
-    for (int first = 0; first < Router::GROUPS; first += Router::SETS) {
+    for (int first = 0; first < Router::GROUPS; first += Router::GROUPS_PER_VOTE) {
         const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
         const float score_of_other = shared.group_scores[other];
         const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
 
         rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
-                       Router::LANES_OF_A_GROUP);
+                       Router::GROUP_LANE_MASK);
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
@@ -300,7 +300,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
         const unsigned index = atomicAdd(&shared.num_candidates, 1u);
 
-        shared.candidates[index] = entry_of(key, expert);
+        shared.candidates[index] = pack_candidate(key, expert);
         shared.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
     }
     __syncthreads();
@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
             choose<1, WARP_SIZE>(shared, shared.num_candidates);
         __syncwarp();
         if (lane == 0 && num_tokens > 1)
-            there = atomicCAS(&workspace->sets[!(last & 1)][token], 0ull, shared.word);
+            there = atomicCAS(&workspace->sets[!(previous & 1)][token], 0ull, shared.word);
     }
     // [places]
 
@@ -322,8 +322,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     let_next_kernel_start(); /* not earlier: the next kernel's blocks would delay polling, which now soon ends */
     __syncthreads();
     if (warp == LAST_WARP)
-        write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);
-    if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, shared.counts)) {
+        write_weights<Router, T>(params, shared.ids, shared.chosen, topk_weights, topk_ids);
+    if (num_tokens > 1 && !exchange_choices<Router>(workspace, previous, there == 0, shared.counts)) {
         if (token == 0 && expert == 0)
             *align.num_tokens_post_padded = -1;
         return;
@@ -339,7 +339,7 @@ template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const routing_problem *problem, const routing_buffers *buffers, cudaStream_t stream)
 {
     const auto kernel = one_launch_kernel<Router, T, Choice, Bias>;
-    const weighting how = weighting_of(&problem->gate);
+    const weighting params = weighting_of(&problem->gate);
     const int num_tokens = (int)problem->gate.num_tokens;
     bool fits;
     const cudaError_t status = all_coresident(kernel, num_tokens, Router::EXPERTS, &fits);
@@ -348,10 +348,11 @@ static cudaError_t launch(const routing_problem *problem, const routing_buffers 
         return status;
     if (!fits)
         return routing_launch_pair(problem, buffers, stream);
-    return launch_coresident(
-        problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, how, (const T *)buffers->gate.gating_output,
-        (const Bias *)buffers->gate.correction_bias, buffers->gate.topk_weights, buffers->gate.topk_ids,
-        align_arguments_of(&problem->align, &buffers->align), (exchange *)buffers->align.workspace);
+    return launch_coresident(problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, params,
+                             (const T *)buffers->gate.gating_output, (const Bias *)buffers->gate.correction_bias,
+                             buffers->gate.topk_weights, buffers->gate.topk_ids,
+                             align_arguments_of(&problem->align, &buffers->align),
+                             (exchange *)buffers->align.workspace);
 }
 // [launch]
 

@@ -5,10 +5,10 @@
 #include "tiles.cuh"
 
 // [lines]
-/** Copies a stage's lines. Lane i copies the `left` elements at its `from`, but at most LINE elements, to line i. */
-static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
+/** Copies a stage's lines. Lane i copies the `remaining` elements at its `from`, but at most K_STEP elements, to line i. */
+static __device__ void copy_rows(const bf16 *from, int remaining, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
 {
-    const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
+    const int lane = threadIdx.x % WARP_SIZE, bytes = (remaining < K_STEP ? remaining : K_STEP) * (int)sizeof(bf16);
 
     if (lane == 0)
         mbarrier_arrive_expect(filled, lines * bytes);
@@ -21,21 +21,22 @@ static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*
 // [weights]
 /** Copies a tile's weights step by step: skips the stage for the tokens, then fills one for each consumer. */
 template <typename Tile>
-static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
-                                    turn<Tile::STAGES> &at, shared<Tile> &s)
+static __device__ void copy_weights(const moe_problem &problem, const work_tile &tile, const bf16 *weights, int length,
+                                    pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
 {
-    const int line = threadIdx.x % ROWS;
+    const int line = threadIdx.x % MMA_ROWS;
     const int64_t row = tile.first ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
                                          line % 8 + line / 8 * problem.intermediate_size
                                    : tile.expert * (int64_t)problem.hidden_size + tile.first_output + line;
-    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* offset of the next consumer's rows */
+    const int64_t to_next = (tile.first ? MMA_ROWS / 2 : MMA_ROWS) *
+                            (int64_t)length; /* offset of the next consumer's rows */
     const bf16 *const from = weights + row * length;
 
-    for (int k = 0; k < length; k += LINE) {
+    for (int k = 0; k < length; k += K_STEP) {
         at.next();
         for (int consumer = 0; consumer < Tile::CONSUMERS; consumer++, at.next()) {
-            mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
-            copy_lines(from + consumer * to_next + k, length - k, ROWS, s.ring[at.place], &s.filled[at.place]);
+            mbarrier_wait(&s.emptied[at.index], at.parity ^ 1);
+            copy_rows(from + consumer * to_next + k, length - k, MMA_ROWS, s.ring[at.index], &s.filled[at.index]);
         }
     }
 }
@@ -49,13 +50,13 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (int item = blockIdx.x, next = 0;; item = next, slot.next()) {
-        order tile = {-1, 0, 0, 0, false};
+    for (int item = blockIdx.x, next = 0;; item = next, tile_state.next()) {
+        work_tile tile = {-1, 0, 0, 0, false};
 
-        mbarrier_wait(&s.done[slot.place], slot.parity ^ 1);
+        mbarrier_wait(&s.tile_released[tile_state.index], tile_state.parity ^ 1);
         if (item < num_tiles) {
             if (lane == 0)
                 next = gridDim.x + atomicAdd(&counters->next, 1);
@@ -63,8 +64,8 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
             tile = find_tile<Tile>(problem, buffers.expert_ids, num_blocks, item);
         }
         if (lane == 0) {
-            s.orders[slot.place] = tile;
-            mbarrier_arrive(&s.taken[slot.place]);
+            s.work_tiles[tile_state.index] = tile;
+            mbarrier_arrive(&s.tile_ready[tile_state.index]);
         }
         if (tile.count < 0)
             return;
@@ -79,31 +80,32 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [order]
 /** Adds the positions and their number to a published order, and publishes both. Called by one warp. */
 template <typename Tile>
-static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
-                                      shared<Tile> &s)
+static __device__ void publish_positions(const moe_problem &problem, const moe_buffers &buffers,
+                                         pipeline_state<2> tile_state, shared<Tile> &s)
 {
-    order &tile = s.orders[slot.place];
+    work_tile &tile = s.work_tiles[tile_state.index];
 
-    mbarrier_wait(&s.taken[slot.place], slot.parity);
+    mbarrier_wait(&s.tile_ready[tile_state.index], tile_state.parity);
     if (tile.count >= 0) {
-        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
+        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[tile_state.index]);
 
         __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
-    mbarrier_arrive(&s.ordered[slot.place]);
+    mbarrier_arrive(&s.positions_ready[tile_state.index]);
 }
 // [order]
 
 // [tokens]
 /** Copies the lines of a tile's tokens, step by step, into the stage before those of the weights. */
 template <typename Tile>
-static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
+static __device__ void copy_tokens(const bf16 *from, int length, int lines, pipeline_state<Tile::STAGES> &at,
+                                   shared<Tile> &s)
 {
-    for (int k = 0; k < length; k += LINE) {
-        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
-        copy_lines(from + k, length - k, lines, s.ring[at.place], &s.filled[at.place]);
+    for (int k = 0; k < length; k += K_STEP) {
+        mbarrier_wait(&s.emptied[at.index], at.parity ^ 1);
+        copy_rows(from + k, length - k, lines, s.ring[at.index], &s.filled[at.index]);
         for (int i = 0; i < 1 + Tile::CONSUMERS; i++)
             at.next();
     }
@@ -117,19 +119,19 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                                        shared<Tile> &s)
 {
     const int line = threadIdx.x % WARP_SIZE, needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (;; slot.next()) {
-        complete_order<Tile>(problem, buffers, slot, s);
-        mbarrier_wait(&s.ordered[slot.place], slot.parity);
-        const order tile = s.orders[slot.place];
+    for (;; tile_state.next()) {
+        publish_positions<Tile>(problem, buffers, tile_state, s);
+        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = s.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
         const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
         const bool ready = tile.first || tile.expert < 0 || wait_for(counters, &counters->ready[tile.block], needed);
-        const int position = line < tile.count ? s.positions[slot.place][line] : 0;
+        const int position = line < tile.count ? s.positions[tile_state.index][line] : 0;
         const bf16 *from = (const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate) +
                            (int64_t)(tile.first ? position / problem.topk : position) * length;
 
@@ -137,7 +139,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
             async_proxy_fence(); /* makes the threads' stores visible to bulk copies */
         if (!ready)
             from = (const bf16 *)buffers.w2; /* any address will do, because the output becomes NaN */
-        mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.tile_released[tile_state.index]);
         if (tile.expert >= 0)
             copy_tokens<Tile>(from, length, tile.count, at, s);
     }

@@ -17,28 +17,28 @@
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
-    const int pieces = problem.hidden_size / PIECE, topk = good ? problem.topk : 0;
-    const int64_t num_pieces = problem.num_tokens * pieces;
+    const int chunks = problem.hidden_size / CHUNK, topk = good ? problem.topk : 0;
+    const int64_t num_chunks = problem.num_tokens * chunks;
 
-    for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_pieces;
+    for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_chunks;
          i += (int64_t)gridDim.x * Tile::CONSUMER_WARPS * WARP_SIZE) {
-        const int64_t token = i / pieces;
-        const int piece = (int)(i - token * pieces);
-        const int4 *const partial = (const int4 *)buffers.partial + token * problem.topk * pieces + piece;
-        unsigned *const to = (unsigned *)((bf16 *)buffers.output + i * PIECE);
-        float sums[PIECE] = {};
+        const int64_t token = i / chunks;
+        const int chunk = (int)(i - token * chunks);
+        const int4 *const partial = (const int4 *)buffers.partial + token * problem.topk * chunks + chunk;
+        unsigned *const to = (unsigned *)((bf16 *)buffers.output + i * CHUNK);
+        float sums[CHUNK] = {};
 
 #pragma unroll 8
         for (int k = 0; k < topk; k++) {
-            const int4 word = __ldcg(&partial[(int64_t)k * pieces]);
+            const int4 word = __ldcg(&partial[(int64_t)k * chunks]);
             const float weight = buffers.topk_weights[token * problem.topk + k];
 
 #pragma unroll
-            for (int e = 0; e < PIECE; e++)
+            for (int e = 0; e < CHUNK; e++)
                 sums[e] += weight * unpack(word, (const bf16 *)NULL, e);
         }
 #pragma unroll
-        for (int e = 0; e < PIECE; e += 2)
+        for (int e = 0; e < CHUNK; e += 2)
             to[e / 2] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
     }
 }
@@ -54,7 +54,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 
     __syncwarp();
     if (lane == 0)
-        before = add_acquire_release(&counters->left, 1);
+        before = add_acquire_release(&counters->exited_warps, 1);
     if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * Tile::WARPS - 1)
         return;
     __syncwarp();
@@ -64,7 +64,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         counters->next = 0;
         counters->finished = 0;
         counters->failed = 0;
-        counters->left = 0;
+        counters->exited_warps = 0;
     }
 }
 // [leave]
@@ -84,9 +84,9 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
-            mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write the positions */
-            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
+            mbarrier_init(&s.tile_ready[i], 1);
+            mbarrier_init(&s.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
+            mbarrier_init(&s.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
         }
         mbarrier_init_fence();
     }
@@ -158,7 +158,7 @@ static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;
 
-    return problem->dtype == DTYPE_BF16 && h % few_tokens::WEIGHTS == 0 && i % few_tokens::WEIGHTS == 0 &&
+    return problem->dtype == DTYPE_BF16 && h % few_tokens::WEIGHT_ROWS == 0 && i % few_tokens::WEIGHT_ROWS == 0 &&
            problem->block_size == few_tokens::TOKENS && problem->num_local_experts * 2 * longer <= INT_MAX;
 }
 

@@ -14,12 +14,12 @@
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
-    const int lane = threadIdx.x % WARP_SIZE, token = lane / 16 * PRODUCT_TOKENS + lane % 8;
-    const bf16 *const row = weights[lane % 16] + lane / 16 * PIECE;
-    const bf16 *const column = tokens[token < count ? token : count - 1] + lane / 8 % 2 * PIECE;
+    const int lane = threadIdx.x % WARP_SIZE, token = lane / 16 * MMA_TOKENS + lane % 8;
+    const bf16 *const row = weights[lane % 16] + lane / 16 * CHUNK;
+    const bf16 *const column = tokens[token < count ? token : count - 1] + lane / 8 % 2 * CHUNK;
 
 #pragma unroll 4
-    for (int k = 0; k < length; k += PRODUCT_K) {
+    for (int k = 0; k < length; k += MMA_K) {
         uint32_t a[4], b[4];
 
         ldmatrix_x4(a, row + k);
@@ -35,23 +35,24 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
  * Accumulates the products of a consumer's 16 rows and 16 tokens; waits for all stages, but multiplies only its own.
  */
 template <typename Tile>
-static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
-                                                shared<Tile> &s)
+static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count,
+                                                pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
 {
     const int consumer = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
 
-    for (int k = 0; k < length; k += LINE) {
-        const int tokens = at.place;
+    for (int k = 0; k < length; k += K_STEP) {
+        const int tokens = at.index;
 
-        mbarrier_wait(&s.filled[at.place], at.parity);
+        mbarrier_wait(&s.filled[at.index], at.parity);
         at.next();
         for (int i = 0; i < Tile::CONSUMERS; i++, at.next()) {
-            mbarrier_wait(&s.filled[at.place], at.parity);
+            mbarrier_wait(&s.filled[at.index], at.parity);
             if (i == consumer)
-                multiply_stage(sums, s.ring[at.place], s.ring[tokens], length - k < LINE ? length - k : LINE, count);
+                multiply_stage(sums, s.ring[at.index], s.ring[tokens], length - k < K_STEP ? length - k : K_STEP,
+                               count);
             __syncwarp(); /* all lanes have loaded their fragments of the stage */
             if (lane == 0)
-                mbarrier_arrive(&s.emptied[at.place]);
+                mbarrier_arrive(&s.emptied[at.index]);
         }
         if (lane == 0)
             mbarrier_arrive(&s.emptied[tokens]);
@@ -81,11 +82,11 @@ static __device__ unsigned pack(float low, float high)
  * of every 8 tokens; after the transpose it holds rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile>
-static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
-                                             const int *positions, const float (&sums)[2][4])
+static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers,
+                                             const work_tile &tile, const int *positions, const float (&sums)[2][4])
 {
     const int lane = threadIdx.x % WARP_SIZE, consumer = threadIdx.x / WARP_SIZE;
-    const int output = tile.first_output + consumer * ROWS / (tile.first ? 2 : 1) + lane % 4 * 2;
+    const int output = tile.first_output + consumer * MMA_ROWS / (tile.first ? 2 : 1) + lane % 4 * 2;
 
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -116,8 +117,8 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 /** Computes and stores a tile. */
 template <typename Tile>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
-                                                    const order &tile, const int *positions, turn<Tile::STAGES> &at,
-                                                    shared<Tile> &s)
+                                                    const work_tile &tile, const int *positions,
+                                                    pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
 {
     const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
     float sums[2][4] = {};
@@ -133,18 +134,18 @@ template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)
 {
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (;; slot.next()) {
-        mbarrier_wait(&s.ordered[slot.place], slot.parity);
-        const order tile = s.orders[slot.place];
+    for (;; tile_state.next()) {
+        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = s.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile>(problem, buffers, tile, s.positions[slot.place], at, s);
+        consume_tile<Tile>(problem, buffers, tile, s.positions[tile_state.index], at, s);
         count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
-        mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.tile_released[tile_state.index]);
     }
 }
 // [consume]

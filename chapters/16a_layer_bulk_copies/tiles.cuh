@@ -15,9 +15,9 @@ typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32 };
 /* The product of one mma: 16 rows by 8 tokens, k = 16. */
-enum { ROWS = 16, PRODUCT_TOKENS = 8, PRODUCT_K = 16 };
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 };
 /* Each line of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 lines over all 32 banks. */
-enum { PIECE = 16 / sizeof(bf16), LINE = 1024, PITCH = LINE + PIECE };
+enum { CHUNK = 16 / sizeof(bf16), K_STEP = 1024, PITCH = K_STEP + CHUNK };
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 24) /* a time-out of seconds on a GPU */
 #endif
@@ -35,8 +35,8 @@ struct tile {
     static constexpr int CONSUMER_WARPS = CONSUMERS;
     static constexpr int WARPS = CONSUMER_WARPS + 2; /* the last two warps copy */
     static constexpr int THREADS = WARPS * WARP_SIZE;
-    static constexpr int WEIGHTS = CONSUMERS * ROWS; /* rows of weights in the tile */
-    static_assert(TOKENS == ROWS, "a stage has as many lines for tokens as for weights");
+    static constexpr int WEIGHT_ROWS = CONSUMERS * MMA_ROWS; /* rows of weights in the tile */
+    static_assert(TOKENS == MMA_ROWS, "a stage has as many lines for tokens as for weights");
     static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
 };
 typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 KB that a block may have */
@@ -44,7 +44,7 @@ typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 KB that a block may have
 
 // [shared]
 /** The next tile for the consumers, published by the copying warps. */
-struct order {
+struct work_tile {
     int count;        /* number of tokens; -1: no more tiles */
     int expert;       /* -1: the expert is on another GPU, and the results are zeros */
     int block;        /* index of the block of tokens */
@@ -55,22 +55,22 @@ struct order {
 /** A block's shared memory. Its barriers signal either that a buffer has been filled, or that it may be overwritten. */
 template <typename Tile>
 struct shared {
-    bf16 ring[Tile::STAGES][ROWS][PITCH];
+    bf16 ring[Tile::STAGES][MMA_ROWS][PITCH];
     int positions[2][Tile::TOKENS];
-    order orders[2];
-    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
+    work_tile work_tiles[2];
+    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], tile_ready[2], positions_ready[2], tile_released[2];
 };
 
 /** An index into a ring, and the parity of the number of completed rounds, which mbarrier_wait() needs. */
-template <int PLACES>
-struct turn {
-    int place = 0;
+template <int STAGES>
+struct pipeline_state {
+    int index = 0;
     unsigned parity = 0;
 
     __device__ void next()
     {
-        place = place + 1 == PLACES ? 0 : place + 1;
-        parity ^= place == 0;
+        index = index + 1 == STAGES ? 0 : index + 1;
+        parity ^= index == 0;
     }
 };
 // [shared]
@@ -78,11 +78,11 @@ struct turn {
 // [counters]
 /** The workspace, which is all zeros before and after a launch. */
 struct counters {
-    int next;     /* tiles taken so far, not counting each block's first */
-    int finished; /* warps that have stored their part of a tile of the second product */
-    int failed;   /* 1: a warp's wait has timed out */
-    int left;     /* warps that no longer need the counters */
-    int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
+    int next;         /* tiles taken so far, not counting each block's first */
+    int finished;     /* warps that have stored their part of a tile of the second product */
+    int failed;       /* 1: a warp's wait has timed out */
+    int exited_warps; /* warps that no longer need the counters */
+    int ready[1];     /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
 /** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
@@ -113,11 +113,11 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 
 // [find_tile]
 /** Returns the number of tiles that one block of tokens has in a product. */
-template <typename Tile, bool FIRST>
+template <typename Tile, bool GATE_UP>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
-    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1),
-              width = FIRST ? problem.intermediate_size : problem.hidden_size;
+    const int outputs = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
+              width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
 
     return (width + outputs - 1) / outputs;
 }
@@ -128,12 +128,12 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
  * chapter 11d.
  */
 template <typename Tile>
-static __device__ order find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
+static __device__ work_tile find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
 {
-    const int lane = threadIdx.x % WARP_SIZE, tiles_of_first = num_blocks * tiles_of<Tile, true>(problem);
-    const bool first = item < tiles_of_first;
+    const int lane = threadIdx.x % WARP_SIZE, gate_up_tiles = num_blocks * tiles_of<Tile, true>(problem);
+    const bool first = item < gate_up_tiles;
     const int tiles = first ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
-    const int number = first ? item : item - tiles_of_first, outputs = Tile::WEIGHTS / (first ? 2 : 1);
+    const int number = first ? item : item - gate_up_tiles, outputs = Tile::WEIGHT_ROWS / (first ? 2 : 1);
     const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
     const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
     const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
@@ -141,8 +141,8 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
     if (expert < 0) /* reads no weights, so the order of its tiles does not matter */
-        return order{0, expert, block, number % tiles * outputs, first};
-    return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
+        return work_tile{0, expert, block, number % tiles * outputs, first};
+    return work_tile{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
 /** Reads a block's positions, which end with its padding. Returns the number of positions that are not padding. */
@@ -150,8 +150,8 @@ template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
-    const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
-    const int position = lane < Tile::TOKENS ? places[lane] : num_positions;
+    const int *const slots = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
+    const int position = lane < Tile::TOKENS ? slots[lane] : num_positions;
 
     if (lane < Tile::TOKENS)
         positions[lane] = position;

@@ -7,17 +7,17 @@
 // [weights]
 /** Starts copying the weights of a step: two boxes of 64 rows for each consumer. */
 template <typename Tile>
-static __device__ void copy_weights(const moe_problem &problem, const order &tile, const tensor_map *weights, int k,
-                                    bf16 (*stage)[LINE], mbarrier *filled)
+static __device__ void copy_weights(const moe_problem &problem, const work_tile &tile, const tensor_map *weights, int k,
+                                    bf16 (*stage)[K_STEP], mbarrier *filled)
 {
-    mbarrier_arrive_expect(filled, Tile::WEIGHTS * LINE * sizeof(bf16));
+    mbarrier_arrive_expect(filled, Tile::WEIGHT_ROWS * K_STEP * sizeof(bf16));
 #pragma unroll
     for (int box = 0; box < 2 * Tile::CONSUMERS; box++) {
-        const int row = tile.first ? tile.expert * 2 * problem.intermediate_size + tile.first_output + box / 2 * ROWS +
-                                         box % 2 * problem.intermediate_size
-                                   : tile.expert * problem.hidden_size + tile.first_output + box * ROWS;
+        const int row = tile.first ? tile.expert * 2 * problem.intermediate_size + tile.first_output +
+                                         box / 2 * MMA_ROWS + box % 2 * problem.intermediate_size
+                                   : tile.expert * problem.hidden_size + tile.first_output + box * MMA_ROWS;
 
-        bulk_copy_tile(stage[box * ROWS], weights, row, k, filled);
+        bulk_copy_tile(stage[box * MMA_ROWS], weights, row, k, filled);
     }
 }
 // [weights]
@@ -30,13 +30,13 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (int item = blockIdx.x, next = 0;; item = next, slot.next()) {
-        order tile = {-1, 0, 0, 0, false};
+    for (int item = blockIdx.x, next = 0;; item = next, tile_state.next()) {
+        work_tile tile = {-1, 0, 0, 0, false};
 
-        mbarrier_wait(&s.done[slot.place], slot.parity ^ 1);
+        mbarrier_wait(&s.tile_released[tile_state.index], tile_state.parity ^ 1);
         if (item < num_tiles) {
             if (lane == 0)
                 next = gridDim.x + atomicAdd(&counters->next, 1);
@@ -44,16 +44,17 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
             tile = find_tile<Tile>(problem, buffers.expert_ids, num_blocks, item);
         }
         if (lane == 0) {
-            s.orders[slot.place] = tile;
-            mbarrier_arrive(&s.taken[slot.place]);
+            s.work_tiles[tile_state.index] = tile;
+            mbarrier_arrive(&s.tile_ready[tile_state.index]);
         }
         if (tile.count < 0)
             return;
         // [stages]
         if (tile.expert >= 0 && lane == 0)
-            for (int k = 0; k < (tile.first ? problem.hidden_size : problem.intermediate_size); k += LINE, at.next()) {
-                mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
-                copy_weights<Tile>(problem, tile, tile.first ? w13 : w2, k, s.ring[at.place], &s.filled[at.place]);
+            for (int k = 0; k < (tile.first ? problem.hidden_size : problem.intermediate_size);
+                 k += K_STEP, at.next()) {
+                mbarrier_wait(&s.emptied[at.index], at.parity ^ 1);
+                copy_weights<Tile>(problem, tile, tile.first ? w13 : w2, k, s.ring[at.index], &s.filled[at.index]);
             }
         // [stages]
         __syncwarp();
@@ -64,49 +65,50 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [order]
 /** Adds the positions and their number to a published order, and publishes both. Called by one warp. */
 template <typename Tile>
-static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
-                                      shared<Tile> &s)
+static __device__ void publish_positions(const moe_problem &problem, const moe_buffers &buffers,
+                                         pipeline_state<2> tile_state, shared<Tile> &s)
 {
-    order &tile = s.orders[slot.place];
+    work_tile &tile = s.work_tiles[tile_state.index];
 
-    mbarrier_wait(&s.taken[slot.place], slot.parity);
+    mbarrier_wait(&s.tile_ready[tile_state.index], tile_state.parity);
     if (tile.count >= 0) {
-        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
+        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[tile_state.index]);
 
         __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
-    mbarrier_arrive(&s.ordered[slot.place]);
+    mbarrier_arrive(&s.positions_ready[tile_state.index]);
 }
 // [order]
 
 // [tokens]
 /**
  * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` holds the thread's rows as offsets in
- * chunks from row 0; NONE stands for a row of zeros.
+ * chunks from row 0; NO_ROW stands for a row of zeros.
  */
 template <typename Tile>
-static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
-                                                   int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
+static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length,
+                                                   const unsigned (&rows)[Tile::TOKEN_COPIES], int lines,
+                                                   pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
 {
-    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES;
-    const int4 *from = (const int4 *)tokens + piece;
+    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, chunk = thread % CHUNKS_PER_ROW;
+    const int4 *from = (const int4 *)tokens + chunk;
 
 #pragma unroll 1
-    for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
-        bf16(*const stage)[LINE] = s.ring[at.place] + Tile::WEIGHTS;
+    for (int k = 0; k < length; k += K_STEP, from += CHUNKS_PER_ROW, at.next()) {
+        bf16(*const stage)[K_STEP] = s.ring[at.index] + Tile::WEIGHT_ROWS;
 
-        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+        mbarrier_wait(&s.emptied[at.index], at.parity ^ 1);
 #pragma unroll
-        for (int i = 0; i < Tile::LINES; i++) {
-            const int line = thread / PIECES + i * LINES_AT_ONCE;
+        for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
+            const int line = thread / CHUNKS_PER_ROW + i * ROWS_PER_PASS;
 
             if (line < lines)
-                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + (rows[i] == NONE ? 0 : rows[i]),
-                            rows[i] == NONE ? 0 : 16);
+                cp_async_16(stage[line] + (chunk ^ line % SWIZZLE_CHUNKS) * CHUNK,
+                            from + (rows[i] == NO_ROW ? 0 : rows[i]), rows[i] == NO_ROW ? 0 : 16);
         }
-        mbarrier_arrive_cp_async(&s.filled[at.place]);
+        mbarrier_arrive_cp_async(&s.filled[at.index]);
     }
 }
 // [tokens]
@@ -119,16 +121,16 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
 {
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE,
               needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (;; slot.next()) {
-        unsigned rows[Tile::LINES];
+    for (;; tile_state.next()) {
+        unsigned rows[Tile::TOKEN_COPIES];
 
         if (thread < WARP_SIZE)
-            complete_order<Tile>(problem, buffers, slot, s);
-        mbarrier_wait(&s.ordered[slot.place], slot.parity);
-        const order tile = s.orders[slot.place];
+            publish_positions<Tile>(problem, buffers, tile_state, s);
+        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = s.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
@@ -136,15 +138,15 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
         const bool ready = tile.first || tile.expert < 0 || wait_for(counters, &counters->ready[tile.block], needed);
 
 #pragma unroll
-        for (int i = 0; i < Tile::LINES; i++) {
-            const int line = thread / PIECES + i * LINES_AT_ONCE;
-            const unsigned position = line < tile.count ? s.positions[slot.place][line] : 0;
+        for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
+            const int line = thread / CHUNKS_PER_ROW + i * ROWS_PER_PASS;
+            const unsigned position = line < tile.count ? s.positions[tile_state.index][line] : 0;
 
             rows[i] = !ready || line >= tile.count
-                          ? NONE
-                          : (tile.first ? position / problem.topk : position) * (length / PIECE);
+                          ? NO_ROW
+                          : (tile.first ? position / problem.topk : position) * (length / CHUNK);
         }
-        mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.tile_released[tile_state.index]);
         if (tile.expert >= 0)
             copy_tokens<Tile>((const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate), length, rows,
                               (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, at, s);

@@ -22,29 +22,29 @@
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
-    const int pieces = problem.hidden_size / PIECE, topk = good ? problem.topk : 0;
-    const int64_t num_pieces = problem.num_tokens * pieces;
+    const int chunks = problem.hidden_size / CHUNK, topk = good ? problem.topk : 0;
+    const int64_t num_chunks = problem.num_tokens * chunks;
 
-    for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_pieces;
+    for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_chunks;
          i += (int64_t)gridDim.x * Tile::CONSUMER_WARPS * WARP_SIZE) {
-        const int64_t token = i / pieces;
-        const int piece = (int)(i - token * pieces);
-        const int4 *const partial = (const int4 *)buffers.partial + token * problem.topk * pieces + piece;
-        unsigned *const to = (unsigned *)((bf16 *)buffers.output + token * problem.hidden_size + piece / 16 * 128 +
-                                          piece % 16 / 4 * 16 + piece % 4 * 2);
-        float sums[PIECE] = {};
+        const int64_t token = i / chunks;
+        const int chunk = (int)(i - token * chunks);
+        const int4 *const partial = (const int4 *)buffers.partial + token * problem.topk * chunks + chunk;
+        unsigned *const to = (unsigned *)((bf16 *)buffers.output + token * problem.hidden_size + chunk / 16 * 128 +
+                                          chunk % 16 / 4 * 16 + chunk % 4 * 2);
+        float sums[CHUNK] = {};
 
 #pragma unroll 8
         for (int k = 0; k < topk; k++) {
-            const int4 word = __ldcg(&partial[(int64_t)k * pieces]);
+            const int4 word = __ldcg(&partial[(int64_t)k * chunks]);
             const float weight = buffers.topk_weights[token * problem.topk + k];
 
 #pragma unroll
-            for (int e = 0; e < PIECE; e++)
+            for (int e = 0; e < CHUNK; e++)
                 sums[e] += weight * unpack(word, (const bf16 *)NULL, e);
         }
 #pragma unroll
-        for (int e = 0; e < PIECE; e += 2)
+        for (int e = 0; e < CHUNK; e += 2)
             to[e / 4 * 32 + e / 2 % 2 * 4] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
     }
 }
@@ -60,7 +60,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 
     __syncwarp();
     if (lane == 0)
-        before = add_acquire_release(&counters->left, 1);
+        before = add_acquire_release(&counters->exited_warps, 1);
     if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * Tile::WARPS - 1)
         return;
     __syncwarp();
@@ -70,7 +70,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         counters->next = 0;
         counters->finished = 0;
         counters->failed = 0;
-        counters->left = 0;
+        counters->exited_warps = 0;
     }
 }
 // [leave]
@@ -87,13 +87,14 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], COPIERS + 1); /* 96 threads copy tokens, and one announces the weights */
+            mbarrier_init(&s.filled[i],
+                          TOKEN_COPY_THREADS + 1); /* 96 threads copy tokens, and one announces the weights */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
-            mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write the positions */
-            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
+            mbarrier_init(&s.tile_ready[i], 1);
+            mbarrier_init(&s.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
+            mbarrier_init(&s.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
         }
         mbarrier_init_fence();
     }
@@ -156,8 +157,8 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
     if (status == cudaSuccess && blocks == 0)
         return moe_launch_any_shape(&problem, &buffers, stream);
     if (status == cudaSuccess &&
-        (tensor_map_bf16(&w13, buffers.w13, (uint64_t)(experts * 2 * i), (uint64_t)h, ROWS, LINE, SWIZZLE) ||
-         tensor_map_bf16(&w2, buffers.w2, (uint64_t)(experts * h), (uint64_t)i, ROWS, LINE, SWIZZLE)))
+        (tensor_map_bf16(&w13, buffers.w13, (uint64_t)(experts * 2 * i), (uint64_t)h, MMA_ROWS, K_STEP, SWIZZLE) ||
+         tensor_map_bf16(&w2, buffers.w2, (uint64_t)(experts * h), (uint64_t)i, MMA_ROWS, K_STEP, SWIZZLE)))
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
@@ -173,9 +174,9 @@ static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;
 
-    return problem->dtype == DTYPE_BF16 && h % (2 * ROWS) == 0 && i % ROWS == 0 &&
+    return problem->dtype == DTYPE_BF16 && h % (2 * MMA_ROWS) == 0 && i % MMA_ROWS == 0 &&
            problem->block_size <= many_tokens::TOKENS && problem->num_local_experts * 2 * longer <= INT_MAX &&
-           problem->num_tokens * problem->topk * (longer / PIECE) < NONE;
+           problem->num_tokens * problem->topk * (longer / CHUNK) < NO_ROW;
 }
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)

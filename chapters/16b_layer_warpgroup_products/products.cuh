@@ -9,31 +9,31 @@
 // [multiply]
 /** Accumulates the products of a consumer's 2 x 64 rows and N tokens over `steps` stages. */
 template <typename Tile, int N>
-static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
+static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, pipeline_state<Tile::STAGES> &at,
                                                 shared<Tile> &s)
 {
     const int consumer = threadIdx.x / WARPGROUP, lane = threadIdx.x % WARP_SIZE;
     int before = 0;
 
     for (int step = 0; step < steps; step++, at.next()) {
-        mbarrier_wait(&s.filled[at.place], at.parity);
+        mbarrier_wait(&s.filled[at.index], at.parity);
         async_proxy_fence_shared(); /* makes the threads' copies visible to the tensor cores */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
 #pragma unroll
-        for (int k = 0; k < LINE; k += PRODUCT_K) {
-            const bf16 *const weights = s.ring[at.place][consumer * 2 * ROWS] + k;
-            const uint64_t tokens = wgmma_operand(s.ring[at.place][Tile::WEIGHTS] + k);
+        for (int k = 0; k < K_STEP; k += MMA_K) {
+            const bf16 *const weights = s.ring[at.index][consumer * 2 * MMA_ROWS] + k;
+            const uint64_t tokens = wgmma_descriptor(s.ring[at.index][Tile::WEIGHT_ROWS] + k);
 
-            wgmma_m64k16_bf16(sums[0], wgmma_operand(weights), tokens);
-            wgmma_m64k16_bf16(sums[1], wgmma_operand(weights + ROWS * LINE), tokens);
+            wgmma_m64k16_bf16(sums[0], wgmma_descriptor(weights), tokens);
+            wgmma_m64k16_bf16(sums[1], wgmma_descriptor(weights + MMA_ROWS * K_STEP), tokens);
         }
         wgmma_commit_group();
         wgmma_wait_group<1>(); /* the products of the previous step are complete */
         if (step > 0 && lane == 0)
             mbarrier_arrive(&s.emptied[before]);
-        before = at.place;
+        before = at.index;
     }
     wgmma_wait_group<0>();
     wgmma_keep(sums[0]);
@@ -65,11 +65,11 @@ static __device__ unsigned pack(float low, float high)
  * of every 8 tokens; after the transpose it holds rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile, int N>
-static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
-                                             const int *positions, const float (&sums)[2][N / 2])
+static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers,
+                                             const work_tile &tile, const int *positions, const float (&sums)[2][N / 2])
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE % 4, consumer = threadIdx.x / WARPGROUP;
-    const int output = tile.first_output + consumer * ROWS * (tile.first ? 1 : 2);
+    const int output = tile.first_output + consumer * MMA_ROWS * (tile.first ? 1 : 2);
 
     if (output >= (tile.first ? problem.intermediate_size : problem.hidden_size))
         return; /* the whole warpgroup returns */
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 
             if (token < tile.count)
                 *(uint4 *)((bf16 *)buffers.partial + (int64_t)positions[token] * problem.hidden_size + output +
-                           (warp * 4 + lane % 4) * PIECE) = four;
+                           (warp * 4 + lane % 4) * CHUNK) = four;
         }
     }
 }
@@ -104,8 +104,8 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 /** Computes a tile with the narrowest product that can hold its tokens. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
-                                                    const order &tile, const int *positions, turn<Tile::STAGES> &at,
-                                                    shared<Tile> &s)
+                                                    const work_tile &tile, const int *positions,
+                                                    pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
 {
     if constexpr (N > TOKEN_STEP)
         if (tile.count <= N - TOKEN_STEP)
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
     float sums[2][N / 2] = {};
 
-    multiply<Tile, N>(sums, tile.expert >= 0 ? length / LINE : 0, at, s);
+    multiply<Tile, N>(sums, tile.expert >= 0 ? length / K_STEP : 0, at, s);
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
 // [consume_tile]
@@ -124,18 +124,18 @@ template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)
 {
-    turn<Tile::STAGES> at;
-    turn<2> slot;
+    pipeline_state<Tile::STAGES> at;
+    pipeline_state<2> tile_state;
 
-    for (;; slot.next()) {
-        mbarrier_wait(&s.ordered[slot.place], slot.parity);
-        const order tile = s.orders[slot.place];
+    for (;; tile_state.next()) {
+        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = s.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, s.positions[slot.place], at, s);
+        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, s.positions[tile_state.index], at, s);
         count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
-        mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.tile_released[tile_state.index]);
     }
 }
 // [consume]

@@ -15,14 +15,14 @@ typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
 /* The product of one wgmma: 64 rows by a multiple of 8 tokens (here, of 16), k = 16. */
-enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
+enum { MMA_ROWS = 64, MMA_K = 16, TOKEN_STEP = 16 };
 /* Each line of a stage holds 128 bytes, or 8 chunks; 8 threads copy a token's line. */
-enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
-enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
+enum { CHUNK = 16 / sizeof(bf16), K_STEP = 64, CHUNKS_PER_ROW = K_STEP / CHUNK, SWIZZLE_CHUNKS = 8, SWIZZLE = 128 };
+enum { TOKEN_COPY_THREADS = WARPGROUP - WARP_SIZE, ROWS_PER_PASS = TOKEN_COPY_THREADS / CHUNKS_PER_ROW };
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 24) /* a time-out of seconds on a GPU */
 #endif
-static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
+static const unsigned FULL_MASK = 0xffffffffu, NO_ROW = 0xffffffffu;
 // [constants]
 
 // [tile]
@@ -36,9 +36,9 @@ struct tile {
     static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
     static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
     static constexpr int WARPS = THREADS / WARP_SIZE;
-    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* lines of tokens per thread */
-    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the copying warpgroup to the others */
-    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights in the tile */
+    static constexpr int TOKEN_COPIES = (TOKENS + ROWS_PER_PASS - 1) / ROWS_PER_PASS; /* lines of tokens per thread */
+    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;       /* from the copying warpgroup to the others */
+    static constexpr int WEIGHT_ROWS = CONSUMERS * 2 * MMA_ROWS; /* rows of weights in the tile */
 };
 typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights in flight */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit in registers */
@@ -46,7 +46,7 @@ typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit i
 
 // [shared]
 /** The next tile for the consumers, published by the copying warps. */
-struct order {
+struct work_tile {
     int count;        /* number of tokens; -1: no more tiles */
     int expert;       /* -1: the expert is on another GPU, and the results are zeros */
     int block;        /* index of the block of tokens */
@@ -57,22 +57,22 @@ struct order {
 /** A block's shared memory. Its barriers signal either that a buffer has been filled, or that it may be overwritten. */
 template <typename Tile>
 struct shared {
-    bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
+    bf16 ring[Tile::STAGES][Tile::WEIGHT_ROWS + Tile::TOKENS][K_STEP];
     int positions[2][Tile::TOKENS];
-    order orders[2];
-    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
+    work_tile work_tiles[2];
+    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], tile_ready[2], positions_ready[2], tile_released[2];
 };
 
 /** An index into a ring, and the parity of the number of completed rounds, which mbarrier_wait() needs. */
-template <int PLACES>
-struct turn {
-    int place = 0;
+template <int STAGES>
+struct pipeline_state {
+    int index = 0;
     unsigned parity = 0;
 
     __device__ void next()
     {
-        place = place + 1 == PLACES ? 0 : place + 1;
-        parity ^= place == 0;
+        index = index + 1 == STAGES ? 0 : index + 1;
+        parity ^= index == 0;
     }
 };
 // [shared]
@@ -80,11 +80,11 @@ struct turn {
 // [counters]
 /** The workspace, which is all zeros before and after a launch. */
 struct counters {
-    int next;     /* tiles taken so far, not counting each block's first */
-    int finished; /* warps that have stored their part of a tile of the second product */
-    int failed;   /* 1: a warp's wait has timed out */
-    int left;     /* warps that no longer need the counters */
-    int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
+    int next;         /* tiles taken so far, not counting each block's first */
+    int finished;     /* warps that have stored their part of a tile of the second product */
+    int failed;       /* 1: a warp's wait has timed out */
+    int exited_warps; /* warps that no longer need the counters */
+    int ready[1];     /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
 /** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
@@ -115,11 +115,11 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 
 // [find_tile]
 /** Returns the number of tiles that one block of tokens has in a product. */
-template <typename Tile, bool FIRST>
+template <typename Tile, bool GATE_UP>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
-    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1),
-              width = FIRST ? problem.intermediate_size : problem.hidden_size;
+    const int outputs = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
+              width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
 
     return (width + outputs - 1) / outputs;
 }
@@ -130,12 +130,12 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
  * chapter 11d.
  */
 template <typename Tile>
-static __device__ order find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
+static __device__ work_tile find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
 {
-    const int lane = threadIdx.x % WARP_SIZE, tiles_of_first = num_blocks * tiles_of<Tile, true>(problem);
-    const bool first = item < tiles_of_first;
+    const int lane = threadIdx.x % WARP_SIZE, gate_up_tiles = num_blocks * tiles_of<Tile, true>(problem);
+    const bool first = item < gate_up_tiles;
     const int tiles = first ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
-    const int number = first ? item : item - tiles_of_first, outputs = Tile::WEIGHTS / (first ? 2 : 1);
+    const int number = first ? item : item - gate_up_tiles, outputs = Tile::WEIGHT_ROWS / (first ? 2 : 1);
     const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
     const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
     const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
@@ -143,8 +143,8 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
     if (expert < 0) /* reads no weights, so the order of its tiles does not matter */
-        return order{0, expert, block, number % tiles * outputs, first};
-    return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
+        return work_tile{0, expert, block, number % tiles * outputs, first};
+    return work_tile{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
 /** Reads a block's positions, which end with its padding. Returns the number of positions that are not padding. */
@@ -152,12 +152,12 @@ template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
-    const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
+    const int *const slots = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
     int count = 0;
 
 #pragma unroll
     for (int i = lane; i < Tile::TOKENS; i += WARP_SIZE) {
-        positions[i] = i < problem.block_size ? places[i] : num_positions;
+        positions[i] = i < problem.block_size ? slots[i] : num_positions;
         count += __popc(__ballot_sync(FULL_MASK, positions[i] < num_positions));
     }
     return count;

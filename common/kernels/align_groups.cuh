@@ -9,14 +9,14 @@
 #include "harness/align/align.h"
 
 // [constants]
-enum { WARP_SIZE = 32, FAST_EXPERTS = 256 };
+enum { WARP_SIZE = 32, STATIC_EXPERTS = 256 };
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [list]
 /**
  * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory. `experts`
- * is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
+ * is num_experts rounded up to a multiple of STATIC_EXPERTS; `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     const void *topk_ids;
@@ -37,7 +37,7 @@ static align_arguments align_arguments_of(const align_problem *problem, const al
     return align_arguments{buffers->topk_ids,      buffers->sorted_token_ids,
                            buffers->expert_ids,    buffers->num_tokens_post_padded,
                            buffers->expert_map,    (int)problem->numel,
-                           problem->num_experts,   round_up(problem->num_experts, FAST_EXPERTS),
+                           problem->num_experts,   round_up(problem->num_experts, STATIC_EXPERTS),
                            problem->block_size,    0xffffffffu / (unsigned)problem->block_size,
                            (int)problem->capacity, (int)(problem->capacity / problem->block_size)};
 }
@@ -45,7 +45,7 @@ static align_arguments align_arguments_of(const align_problem *problem, const al
 
 // [helpers]
 /**
- * Returns align.experts. Kernels for up to FAST_EXPERTS experts use the compile-time constant EXPERTS = FAST_EXPERTS;
+ * Returns align.experts. Kernels for up to STATIC_EXPERTS experts use the compile-time constant EXPERTS = STATIC_EXPERTS;
  * kernels for more experts have EXPERTS = 0.
  */
 template <int EXPERTS>
@@ -99,12 +99,12 @@ static __device__ __forceinline__ int scan_lanes(int number)
 // [close]
 /**
  * Writes an expert's padding and the owner of each of its blocks of rows. The group has `count` ids and begins at block
- * `begin`. num_shares warps call this function together; `share` is the calling warp's index among them.
+ * `begin`. warps_per_group warps call this function together; `warp_in_group` is the calling warp's index among them.
  */
-static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int share,
-                                 int num_shares)
+static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int warp_in_group,
+                                 int warps_per_group)
 {
-    const int thread = share * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = num_shares * WARP_SIZE;
+    const int thread = warp_in_group * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = warps_per_group * WARP_SIZE;
     const int end = blocks_for(count, align) + begin;
     const int local = align.expert_map ? align.expert_map[expert] : expert;
 

@@ -201,7 +201,7 @@ static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, u
                                        : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                        : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                        : CU_TENSOR_MAP_SWIZZLE_NONE;
-    const char *const refusal = tensor_map_refusal(matrix, rows, columns, tile_rows, tile_columns, swizzle);
+    const char *const refusal = tensor_map_error(matrix, rows, columns, tile_rows, tile_columns, swizzle);
     void *encode = nullptr;
     cudaDriverEntryPointQueryResult found;
 

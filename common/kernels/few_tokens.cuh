@@ -12,8 +12,8 @@
 // [few_token]
 /** The shared memory of a block, which routes one token. */
 template <typename Router>
-struct few_token {
-    __align__(16) entry candidates[Router::EXPERTS];
+struct block_shared {
+    __align__(16) packed_candidate candidates[Router::EXPERTS];
     __align__(16) float chosen[Router::TOPK];
     float scores[Router::EXPERTS]; /* the candidates' scores */
     float group_scores[Router::GROUPS];
@@ -28,18 +28,18 @@ struct few_token {
  * rank AT_ONCE candidates at a time, with LANES neighbouring lanes per candidate.
  */
 template <int LANES, int AT_ONCE, typename Router>
-static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsigned count, int *topk_ids)
+static __device__ __forceinline__ void few_choose(block_shared<Router> &token, unsigned count, int *topk_ids)
 {
 #pragma unroll 1
     for (unsigned first = 0; first < count; first += AT_ONCE) {
         const unsigned own = first + threadIdx.x / LANES;
-        const entry candidate = token.candidates[own];
+        const packed_candidate candidate = token.candidates[own];
         const float score = token.scores[own];
-        const int slot = rank_of<LANES, AT_ONCE>(candidate, token.candidates, count);
+        const int rank = rank_of<LANES, AT_ONCE>(candidate, token.candidates, count);
 
-        if ((candidate != 0) & (slot < Router::TOPK) & (threadIdx.x % LANES == 0)) {
-            topk_ids[slot] = id_of(candidate);
-            token.chosen[slot] = score;
+        if ((candidate != 0) & (rank < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            topk_ids[rank] = id_of(candidate);
+            token.chosen[rank] = score;
         }
     }
 }
@@ -49,10 +49,10 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
 /** Routes one token per block. The grid has one block per token, and each block has one thread per expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
-    few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+    few_tokens_kernel(weighting params, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids)
 {
-    __shared__ few_token<Router> token;
+    __shared__ block_shared<Router> token;
     const int64_t row = blockIdx.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
     // [few_kernel]
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     let_next_kernel_start();
 
     const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
-    const unsigned key = ordered(round_to<Choice>(score + bias));
+    const unsigned key = ordered_key(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
 
     token.candidates[expert] = 0;
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
 
         rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
-                       Router::LANES_OF_A_GROUP);
+                       Router::GROUP_LANE_MASK);
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
@@ -102,15 +102,15 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
         const unsigned index = atomicAdd(&token.count, 1u);
 
-        token.candidates[index] = entry_of(key, expert);
+        token.candidates[index] = pack_candidate(key, expert);
         token.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
     }
     __syncthreads();
     // [few_candidates]
 
     // [few_slots]
-    topk_weights += row * (Router::TOPK + how.shared);
-    topk_ids += row * (Router::TOPK + how.shared);
+    topk_weights += row * (Router::TOPK + params.shared);
+    topk_ids += row * (Router::TOPK + params.shared);
 
     if (token.count <= WARP_SIZE / 2) { /* few enough for the first warp alone */
         if (expert >= WARP_SIZE)
@@ -136,8 +136,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     }
     sum = round_to<T>(sum);
     if (lane < Router::TOPK)
-        topk_weights[lane] = weight_of<T>(how, token.chosen[lane], sum);
-    store_shared_experts<Router, T>(how, sum, lane, WARP_SIZE, topk_weights, topk_ids);
+        topk_weights[lane] = weight_of<T>(params, token.chosen[lane], sum);
+    store_shared_experts<Router, T>(params, sum, lane, WARP_SIZE, topk_weights, topk_ids);
     // [few_weights]
 }
 

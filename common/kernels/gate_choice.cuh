@@ -19,7 +19,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
  * Returns a choice's key, an unsigned integer; keys have the same order as choices. The key of NaN is 0, which is lower
  * than the key of -infinity.
  */
-static __device__ __forceinline__ unsigned ordered(float choice)
+static __device__ __forceinline__ unsigned ordered_key(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
     const unsigned key = bits ^ flip;
@@ -33,7 +33,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
  */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
-    const unsigned at_least = max(key, ordered(-INFINITY));
+    const unsigned at_least = max(key, ordered_key(-INFINITY));
 
     return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
 }
@@ -44,14 +44,14 @@ static __device__ __forceinline__ float choice_of(unsigned key)
  * A candidate packed into one number: the key in the high half and the inverted id in the low half, so that of two
  * candidates with equal choices, the one with the lower id is the larger number.
  */
-typedef unsigned long long entry;
+typedef unsigned long long packed_candidate;
 
-static __device__ __forceinline__ entry entry_of(unsigned key, int id)
+static __device__ __forceinline__ packed_candidate pack_candidate(unsigned key, int id)
 {
-    return (entry)key << 32 | ~(unsigned)id;
+    return (packed_candidate)key << 32 | ~(unsigned)id;
 }
 
-static __device__ __forceinline__ int id_of(entry candidate)
+static __device__ __forceinline__ int id_of(packed_candidate candidate)
 {
     return (int)~(unsigned)candidate;
 }
@@ -64,9 +64,9 @@ static __device__ __forceinline__ int id_of(entry candidate)
  * entries of every 2 * LANES. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
-static __device__ __forceinline__ int rank_of(entry candidate, const entry *candidates, int count)
+static __device__ __forceinline__ int rank_of(packed_candidate candidate, const packed_candidate *candidates, int count)
 {
-    const entry *const others = candidates + threadIdx.x % LANES * 2;
+    const packed_candidate *const others = candidates + threadIdx.x % LANES * 2;
     int even = 0, odd = 0;
 
 #pragma unroll 1
@@ -78,12 +78,12 @@ static __device__ __forceinline__ int rank_of(entry candidate, const entry *cand
         }
     }
 
-    int slot = even + odd;
+    int rank = even + odd;
 
 #pragma unroll
     for (int lanes = 1; lanes < LANES; lanes *= 2)
-        slot += __shfl_xor_sync(FULL_MASK, slot, lanes);
-    return slot;
+        rank += __shfl_xor_sync(FULL_MASK, rank, lanes);
+    return rank;
 }
 // [rank_of]
 
@@ -132,28 +132,28 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
  * float.
  */
 template <typename T>
-static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
+static __device__ __forceinline__ float weight_of(weighting params, float score, float sum)
 {
-    const float weight = how.renormalize && sum != 0.0f ? round_to<T>(quotient(score, sum)) : score;
+    const float weight = params.renormalize && sum != 0.0f ? round_to<T>(quotient(score, sum)) : score;
 
-    return weight * how.scale;
+    return weight * params.scale;
 }
 // [weight_of]
 
 // [shared_experts]
 /**
  * Writes a token's shared experts after its TOPK chosen ones, with the work divided among `lanes` lanes. A shared
- * expert's score is not limited to the range from 0 to 1, because how.factor may be any number.
+ * expert's score is not limited to the range from 0 to 1, because params.factor may be any number.
  */
 template <typename Router, typename T>
-static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
+static __device__ __forceinline__ void store_shared_experts(weighting params, float sum, int lane, int lanes,
                                                             float *topk_weights, int *topk_ids)
 {
-    for (int i = lane; i < how.shared; i += lanes) {
-        const float score = round_to<T>(__fdividef(sum, how.factor));
-        const float weight = how.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
+    for (int i = lane; i < params.shared; i += lanes) {
+        const float score = round_to<T>(__fdividef(sum, params.factor));
+        const float weight = params.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
 
-        topk_weights[Router::TOPK + i] = weight * how.scale;
+        topk_weights[Router::TOPK + i] = weight * params.scale;
         topk_ids[Router::TOPK + i] = Router::EXPERTS + i;
     }
 }
@@ -208,24 +208,24 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [rounds]
 /** Routes one token, whatever its logits are, with a full warp. Each lane processes every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
+static __device__ __noinline__ void choose_by_rounds(weighting params, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)
 {
-    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
+    constexpr int EXPERTS_PER_LANE = Router::EXPERTS / WARP_SIZE;
     const int lane = threadIdx.x % WARP_SIZE;
-    entry own[OWN], chosen = 0;
+    packed_candidate own[EXPERTS_PER_LANE], chosen = 0;
     float group_score = -INFINITY; /* in lane g: the score of group g */
     int rank = 0;
 
 #pragma unroll
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < EXPERTS_PER_LANE; i++) {
         const int expert = i * WARP_SIZE + lane;
-        const unsigned key = ordered(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
+        const unsigned key = ordered_key(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
         const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
         const float score = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
                                                    correction_bias != NULL);
 
-        own[i] = entry_of(key, expert);
+        own[i] = pack_candidate(key, expert);
 #pragma unroll
         for (int part = 0; part < WARP_SIZE / Router::GROUP_SIZE; part++) {
             const float of_part = __shfl_sync(FULL_MASK, score, part * Router::GROUP_SIZE);
@@ -242,22 +242,22 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
     const unsigned groups = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
 
 #pragma unroll
-    for (int i = 0; i < OWN; i++)
+    for (int i = 0; i < EXPERTS_PER_LANE; i++)
         own[i] = groups >> (i * WARP_SIZE + lane) / Router::GROUP_SIZE & 1 ? own[i] : 0;
     for (int k = 0; k < Router::TOPK; k++) {
-        entry best = 0;
+        packed_candidate best = 0;
 
 #pragma unroll
-        for (int i = 0; i < OWN; i++)
+        for (int i = 0; i < EXPERTS_PER_LANE; i++)
             best = max(best, own[i]);
 
         const unsigned key = __reduce_max_sync(FULL_MASK, (unsigned)(best >> 32));
         const unsigned low = __reduce_max_sync(FULL_MASK, best >> 32 == key ? (unsigned)best : 0);
 
-        best = (entry)key << 32 | low;
+        best = (packed_candidate)key << 32 | low;
         chosen = lane == k ? best : chosen;
 #pragma unroll
-        for (int i = 0; i < OWN; i++)
+        for (int i = 0; i < EXPERTS_PER_LANE; i++)
             own[i] = own[i] == best ? 0 : own[i];
     }
 
@@ -266,10 +266,10 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
     const float sum = round_to<T>(token_sum(score, WARP_SIZE));
 
     if (lane < Router::TOPK) {
-        topk_weights[lane] = weight_of<T>(how, score, sum);
+        topk_weights[lane] = weight_of<T>(params, score, sum);
         topk_ids[lane] = id_of(chosen);
     }
-    store_shared_experts<Router, T>(how, sum, lane, WARP_SIZE, topk_weights, topk_ids);
+    store_shared_experts<Router, T>(params, sum, lane, WARP_SIZE, topk_weights, topk_ids);
 }
 // [rounds]
 

@@ -43,22 +43,22 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
                                unsigned threads, size_t shared_bytes, cudaStream_t stream, Given... arguments)
 {
     cudaLaunchAttribute attributes[2] = {};
-    cudaLaunchConfig_t how = {};
+    cudaLaunchConfig_t config = {};
 
-    how.gridDim = blocks;
-    how.blockDim = dim3(threads);
-    how.dynamicSmemBytes = shared_bytes;
-    how.stream = stream;
-    how.attrs = attributes;
+    config.gridDim = blocks;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = attributes;
     if (overlap) {
-        attributes[how.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[how.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
     if (cooperative) {
-        attributes[how.numAttrs].id = cudaLaunchAttributeCooperative;
-        attributes[how.numAttrs++].val.cooperative = 1;
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
     }
-    return cudaLaunchKernelEx(&how, kernel, arguments...);
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 /**

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /** Returns the reason why a map of a bf16 matrix is not allowed, or NULL if it is allowed. */
-static inline const char *tensor_map_refusal(const void *matrix, uint64_t rows, uint64_t columns, uint32_t tile_rows,
-                                             uint32_t tile_columns, uint32_t swizzle)
+static inline const char *tensor_map_error(const void *matrix, uint64_t rows, uint64_t columns, uint32_t tile_rows,
+                                           uint32_t tile_columns, uint32_t swizzle)
 {
     if ((uintptr_t)matrix % 16 != 0)
         return "tensor map: the matrix must begin at a multiple of 16 bytes";

@@ -29,23 +29,23 @@ struct softmax_row {
 
 // [to_scores]
 /**
- * Replaces ROOM logits with their scores. Each kind of score has a separate loop, so that the kind is tested once
- * instead of ROOM times.
+ * Replaces CAPACITY logits with their scores. Each kind of score has a separate loop, so that the kind is tested once
+ * instead of CAPACITY times.
  */
-template <typename T, int ROOM>
-static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
+template <typename T, int CAPACITY>
+static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[CAPACITY])
 {
     if (score == GATE_SCORE_SIGMOID) {
 #pragma unroll
-        for (int e = 0; e < ROOM; e++)
+        for (int e = 0; e < CAPACITY; e++)
             x[e] = __fdividef(1.0f, 1.0f + expf(-x[e]));
     } else if (score == GATE_SCORE_SOFTMAX) {
 #pragma unroll
-        for (int e = 0; e < ROOM; e++)
+        for (int e = 0; e < CAPACITY; e++)
             x[e] = expf(x[e] - row.largest) / row.total;
     }
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         x[e] = round_to<T>(x[e]);
 }
 // [to_scores]
@@ -65,18 +65,18 @@ static __device__ __forceinline__ float recompute_score(enum gate_score score, s
 
 // [reduce_row]
 /** Returns the largest logit of a token's row and the sum of exp(logit - largest) to each of the token's lanes. */
-template <int ROOM>
-static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
+template <int CAPACITY>
+static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[CAPACITY], int count, int groups)
 {
     softmax_row row = {-INFINITY, 0.0f};
 
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         row.largest = e < count ? fmaxf(row.largest, logit[e]) : row.largest;
     for (int offset = groups / 2; offset > 0; offset /= 2)
         row.largest = fmaxf(row.largest, __shfl_xor_sync(0xffffffffu, row.largest, offset));
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         row.total += e < count ? expf(logit[e] - row.largest) : 0.0f;
     row.total = token_sum(row.total, groups);
     return row;

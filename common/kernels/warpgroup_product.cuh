@@ -37,7 +37,7 @@
  * Returns the descriptor of an operand, given the address of its first 16 elements along k. Rows are 128 bytes long,
  * and groups of eight rows are 1024 bytes apart.
  */
-static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
+static __device__ __forceinline__ uint64_t wgmma_descriptor(const void *shared)
 {
     const uint64_t address = __cvta_generic_to_shared(shared);
 
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 
 /*
  * wgmma_m64k16_bf16() issues d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
- * multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text must name every register by
+ * multiple of 8 from 8 to 256. Operands come from wgmma_descriptor(). The instruction's text must name every register by
  * number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */
 /* clang-format off */

@@ -93,7 +93,7 @@ SIMT_DEVICE bool elect_one(void)
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)
 {
-    const char *const refusal = tensor_map_refusal(matrix, rows, columns, tile_rows, tile_columns, swizzle);
+    const char *const refusal = tensor_map_error(matrix, rows, columns, tile_rows, tile_columns, swizzle);
 
     if (!refusal)
         map->map = simt_tensor_map{matrix, rows, columns, tile_rows, tile_columns, swizzle, SIMT_TENSOR_MAP_MAGIC};

@@ -11,7 +11,7 @@
 #error "products of a warpgroup: the simulator has them for warps of 32 lanes only"
 #endif
 
-SIMT_DEVICE uint64_t wgmma_operand(const void *shared)
+SIMT_DEVICE uint64_t wgmma_descriptor(const void *shared)
 {
     return simt_wgmma_operand(shared);
 }
