@@ -22,12 +22,12 @@ breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id
 breaks "a shuffle that some lanes skip" \
     's/mine = better(mine, other);/&  if (threadIdx.x % 32 < 16) __shfl_sync(FULL_MASK, 0, 0);/' \
     "lane" "*__*_sync*"
-breaks "a barrier inside a branch" 's/if (place < problem.topk_group)/& __syncthreads(); &/' "barrier" "*__syncthreads*"
+breaks "a barrier inside a branch" 's/if (rank < problem.topk_group)/& __syncthreads(); &/' "barrier" "*__syncthreads*"
 breaks "an early return before a barrier" 's/const size_t row = blockIdx.x;/&  if (lane == 31) return;/' "" "*__*sync*"
 breaks "an unguarded tail at the output" 's/if (writes) {/{/' "out-of-bounds" "*topk_*" --num-tokens 1
 breaks "an unguarded tail at the input" 's/has_expert ? gating_output\(.*\) : -INFINITY/gating_output\1/' \
     "out-of-bounds" "*gating_output*" --num-tokens 1 --dist normal --num-experts 160
-breaks "a loop one too long" 's/while (place < problem.topk_group/while (place <= problem.topk_group/' "uninitialised" \
+breaks "a loop one too long" 's/while (rank < problem.topk_group/while (rank <= problem.topk_group/' "uninitialised" \
     "*kept_groups*" --dist normal --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 2
 breaks "an array in shared memory too small" \
     's/__shared__ candidate chosen\[MAX_TOPK\]/__shared__ candidate chosen[4]/' \

@@ -19,7 +19,7 @@ breaks "a weight goes through global memory unordered" \
 
 # --- threads that leave early ---
 breaks "lanes without a token leave before a block barrier" \
-    's/if (token - token_of_warp >= problem.num_tokens)/if (!writes)/; s/__syncwarp();/__syncthreads();/' "" \
+    's/if (token - token_in_warp >= problem.num_tokens)/if (!writes)/; s/__syncwarp();/__syncthreads();/' "" \
         "*__sync*" --num-tokens 3
 breaks "whole warps leave before a block barrier" 's/__syncwarp();/__syncthreads();/' "barrier" "*__sync*" \
     --num-tokens 3
@@ -65,8 +65,8 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
         equal "$chapter uses no local memory" "0 0" "$(stack "$chapter")"
     done
     # Gives the same tree descending steps: the inner loop then has two conditions, so nvcc does not unroll it.
-    sed 's/int step = 1; step < ROOM; step \*= 2/int step = 16; step > 0; step \/= 2/
-        s/int e = 0; e < ROOM; e += 2 \* step/int e = 0; e < step \&\& e + step < ROOM; e++/' "$source" >"$scratch/rolled.cu"
+    sed 's/int step = 1; step < CAPACITY; step \*= 2/int step = 16; step > 0; step \/= 2/
+        s/int e = 0; e < CAPACITY; e += 2 \* step/int e = 0; e < step \&\& e + step < CAPACITY; e++/' "$source" >"$scratch/rolled.cu"
     matches "an index known only at run time puts the array there" "[1-9]* 0" "$(stack "$scratch/rolled.cu")"
 else
     skip "no chapter uses local memory" "no nvcc"

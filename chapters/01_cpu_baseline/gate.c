@@ -42,30 +42,30 @@ struct ranked {
  */
 static inline int keep_best(struct ranked *best, int length, int k, float value, int index)
 {
-    int place = length;
+    int position = length;
 
     if (length == k && !(value > best[k - 1].value))
         return k;
     if (length == k)
-        place = k - 1;
-    for (; place > 0 && value > best[place - 1].value; place--)
-        best[place] = best[place - 1];
-    best[place] = (struct ranked){value, index};
+        position = k - 1;
+    for (; position > 0 && value > best[position - 1].value; position--)
+        best[position] = best[position - 1];
+    best[position] = (struct ranked){value, index};
     return length < k ? length + 1 : k;
 }
 // [keep_best]
 
 // [load_floats]
 /**
- * Returns a pointer to `count` elements as floats: into `array` if its type is f32, else to converted copies in `room`.
+ * Returns a pointer to `count` elements as floats: into `array` if its type is f32, else to their copies in `converted`.
  */
-static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
+static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *converted)
 {
     if (dtype == DTYPE_F32)
-        return count ? (const float *)array + first : room;
+        return count ? (const float *)array + first : converted;
     for (int i = 0; i < count; i++)
-        room[i] = dtype_load(dtype, array, first + i);
-    return room;
+        converted[i] = dtype_load(dtype, array, first + i);
+    return converted;
 }
 // [load_floats]
 

@@ -24,13 +24,13 @@ struct candidate {
     int id;
 };
 
-/** Returns `a` if `first` is true, else `b`; loads the members of both beforehand so that no branch is needed. */
-static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+/** Returns `a` if `take_a` is true, else `b`; loads the members of both beforehand so that no branch is needed. */
+static __device__ __forceinline__ candidate select(bool take_a, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
     const int a_id = a.id, b_id = b.id;
 
-    return {first ? a_value : b_value, first ? a_id : b_id};
+    return {take_a ? a_value : b_value, take_a ? a_id : b_id};
 }
 
 /** Returns the higher-ranking candidate: the larger value or, if the values are equal, the lower id. */
@@ -101,15 +101,15 @@ static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lis
                                   candidate *best_first)
 {
     const candidate no_candidate = {-INFINITY, NO_EXPERT};
-    int head = 0;
+    int next = 0;
 
     for (int k = 0; k < count; k++) {
-        const candidate front = lane < num_lists ? lists[lane][head] : no_candidate;
-        const candidate best = warp_best(front);
+        const candidate head = lane < num_lists ? lists[lane][next] : no_candidate;
+        const candidate best = warp_best(head);
 
         if (lane == 0)
             best_first[k] = best;
-        head += best.id == front.id;
+        next += best.id == head.id;
     }
 }
 // [merge]
@@ -125,7 +125,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** Returns the number of an id's expert; the id is raised by num_experts if the expert's choice is NaN. */
+/** Returns the number of an id's expert; num_experts has been added to the id of an expert whose choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -190,11 +190,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        candidate ranked = {-INFINITY, NO_EXPERT};
+        candidate group_candidate = {-INFINITY, NO_EXPERT};
 
         if (lane < problem.num_expert_group)
-            ranked = {group_scores[lane], lane};
-        write_best(ranked, problem.topk_group, lane, kept_groups);
+            group_candidate = {group_scores[lane], lane};
+        write_best(group_candidate, problem.topk_group, lane, kept_groups);
     }
     __syncthreads();
     // [groups]

@@ -77,13 +77,13 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
 // [warp_merge]
 /**
- * Returns the best 32 of two sorted runs of 32, sorted. Each lane passes its candidate from one run and, in `far_end`,
+ * Returns the best 32 of two sorted runs of 32, sorted. Each lane passes its candidate from one run and, in `reversed`,
  * its candidate from the other run in reverse order. The winners of these pairs form a bitonic sequence, which one
  * stage sorts.
  */
-static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
+static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate reversed, unsigned lane)
 {
-    mine = select(ranks_before(far_end, mine), far_end, mine);
+    mine = select(ranks_before(reversed, mine), reversed, mine);
 #pragma unroll
     for (int d = 4; d >= 0; d--)
         mine = compare_exchange(mine, 1 << d, bit_of(lane, d) == 0);
@@ -102,7 +102,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** Returns the number of an id's expert; the id is raised by num_experts if the expert's choice is NaN. */
+/** Returns the number of an id's expert; num_experts has been added to the id of an expert whose choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -169,13 +169,13 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        candidate ranked = {-INFINITY, NO_EXPERT};
+        candidate group_candidate = {-INFINITY, NO_EXPERT};
 
         if (lane < problem.num_expert_group)
-            ranked = {group_scores[lane], lane};
-        ranked = warp_sort(ranked, lane);
+            group_candidate = {group_scores[lane], lane};
+        group_candidate = warp_sort(group_candidate, lane);
         if (lane < problem.topk_group)
-            kept_groups[lane] = ranked.id;
+            kept_groups[lane] = group_candidate.id;
     }
     __syncthreads();
     // [groups]

@@ -145,28 +145,28 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     const int groups = GROUPS ? GROUPS : problem.num_expert_group;
     // [shape]
     // [mapping]
-    const int count = num_experts / groups;
+    const int experts_per_group = num_experts / groups;
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    const int group = lane % groups, token_of_warp = lane / groups;
-    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * (WARP_SIZE / groups) + token_of_warp;
+    const int group = lane % groups, token_in_warp = lane / groups;
+    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * (WARP_SIZE / groups) + token_in_warp;
     const bool writes = token < problem.num_tokens;
     const T *const row = gating_output + (writes ? token : problem.num_tokens - 1) * num_experts;
-    const int first_id = group * count;
-    int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
+    const int first_id = group * experts_per_group;
+    int *const my_chosen = chosen[warp] + token_in_warp * MAX_TOPK;
     // [mapping]
 
     // [leave]
     /* All lanes of a warp without a token return together, and no barrier follows. */
-    if (token - token_of_warp >= problem.num_tokens)
+    if (token - token_in_warp >= problem.num_tokens)
         return;
     // [leave]
 
     // [load]
     float score[CAPACITY], bias[CAPACITY];
 
-    load_floats<EXPERTS != 0>(row + first_id, count, score);
+    load_floats<EXPERTS != 0>(row + first_id, experts_per_group, score);
     if (correction_bias)
-        load_floats<EXPERTS != 0>(correction_bias + first_id, count, bias);
+        load_floats<EXPERTS != 0>(correction_bias + first_id, experts_per_group, bias);
     // [load]
 
     // [own_scores]
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     experts<CAPACITY> own = {{}, 0, 0};
 
     if (problem.score == GATE_SCORE_SOFTMAX)
-        softmax = reduce_row(score, count, groups);
+        softmax = reduce_row(score, experts_per_group, groups);
     to_scores<T>(problem.score, softmax, score);
     // [own_scores]
 
@@ -184,11 +184,11 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
         const float choice = correction_bias ? round_to<Choice>(score[e] + bias[e]) : score[e];
         const bool is_nan = isnan(choice);
 
-        own.choice[e] = (is_nan | (e >= count)) ? -INFINITY : choice;
+        own.choice[e] = (is_nan | (e >= experts_per_group)) ? -INFINITY : choice;
         // [choices]
         // [masks]
-        own.valid |= (unsigned)(!is_nan & (e < count)) << e;
-        own.invalid |= (unsigned)(is_nan & (e < count)) << e;
+        own.valid |= (unsigned)(!is_nan & (e < experts_per_group)) << e;
+        own.invalid |= (unsigned)(is_nan & (e < experts_per_group)) << e;
     }
     // [masks]
 

@@ -24,19 +24,19 @@ struct candidate {
     int id;
 };
 
-/** Returns whether `a` ranks higher: it has the larger value or, if the values are equal, the lower id. */
-static __device__ __forceinline__ bool ranks_higher(candidate a, candidate b)
+/** Returns whether `a` ranks before `b`: it has the larger value or, if the values are equal, the lower id. */
+static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
 }
 
-/** Returns `a` if `first` is true, else `b`. */
-static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+/** Returns `a` if `take_a` is true, else `b`. */
+static __device__ __forceinline__ candidate select(bool take_a, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
     const int a_id = a.id, b_id = b.id;
 
-    return {first ? a_value : b_value, first ? a_id : b_id};
+    return {take_a ? a_value : b_value, take_a ? a_id : b_id};
 }
 
 /** Returns the candidate of the lane whose number is this lane's number XOR `lanes`. */
@@ -53,7 +53,7 @@ static __device__ __forceinline__ candidate half_best(candidate mine)
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {
         const candidate other = from_lane_xor(mine, offset);
 
-        mine = select(ranks_higher(other, mine), other, mine);
+        mine = select(ranks_before(other, mine), other, mine);
     }
     return mine;
 }
@@ -83,7 +83,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
 // [rank]
 /**
- * Returns the rank of group lane / 8, from 0: the number of groups that rank higher. All 64 lanes must call this
+ * Returns the rank of group lane / 8, from 0: the number of groups that rank before it. All 64 lanes must call this
  * function.
  */
 static __device__ int rank_of_group(const float *group_scores, int num_groups, int lane)
@@ -91,9 +91,9 @@ static __device__ int rank_of_group(const float *group_scores, int num_groups, i
     const int group = lane / MAX_GROUPS, rival = lane % MAX_GROUPS;
     const candidate mine = {group < num_groups ? group_scores[group] : -INFINITY, group};
     const candidate other = {rival < num_groups ? group_scores[rival] : -INFINITY, rival};
-    const unsigned long long higher = __ballot(ranks_higher(other, mine));
+    const unsigned long long before = __ballot(ranks_before(other, mine));
 
-    return __popcll(higher >> (group * MAX_GROUPS) & 0xff);
+    return __popcll(before >> (group * MAX_GROUPS) & 0xff);
 }
 // [rank]
 
@@ -124,12 +124,12 @@ static __device__ candidate merge_lists(candidate mine, int lane)
     for (int distance = MAX_TOPK; distance < WAVE_SIZE; distance *= 2) {
         const candidate rival = from_lane_xor(mine, distance + MAX_TOPK - 1); /* entry 7 - k of the other list */
 
-        mine = select(ranks_higher(rival, mine), rival, mine);
+        mine = select(ranks_before(rival, mine), rival, mine);
         for (int offset = MAX_TOPK / 2; offset > 0; offset /= 2) {
             const bool is_lower = (lane & offset) == 0; /* the lower lane keeps the better candidate */
             const candidate other = from_lane_xor(mine, offset);
 
-            mine = select(ranks_higher(other, mine) == is_lower, other, mine);
+            mine = select(ranks_before(other, mine) == is_lower, other, mine);
         }
     }
     return mine;
@@ -151,9 +151,9 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [who]
     const int lane = threadIdx.x % WAVE_SIZE, wave = threadIdx.x / WAVE_SIZE;
-    const int half_lane = lane % HALF_SIZE, half = threadIdx.x / HALF_SIZE;
-    const int expert = half * experts_per_group + half_lane;
-    const bool has_expert = half < problem.num_expert_group && half_lane < experts_per_group;
+    const int half_lane = lane % HALF_SIZE, half_wave = threadIdx.x / HALF_SIZE;
+    const int expert = half_wave * experts_per_group + half_lane;
+    const bool has_expert = half_wave < problem.num_expert_group && half_lane < experts_per_group;
     const size_t row = blockIdx.x;
     const candidate no_candidate = {-INFINITY, NO_EXPERT};
     // [who]
@@ -181,8 +181,8 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const float group_score = score_of_group(mine.value, correction_bias != NULL);
 
     if (half_lane == 0)
-        group_scores[half] = group_score;
-    choices[half][half_lane] = mine;
+        group_scores[half_wave] = group_score;
+    choices[half_wave][half_lane] = mine;
     __syncthreads();
 
     const int rank = rank_of_group(group_scores, problem.num_expert_group, lane);
@@ -193,8 +193,8 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const unsigned long long of_first = __ballot(rank == 2 * wave), of_second = __ballot(rank == 2 * wave + 1);
     const int group = (__ffsll(lane < HALF_SIZE ? of_first : of_second) - 1) / MAX_GROUPS;
 
-    if (half < problem.topk_group)
-        write_best(choices[group][half_lane], problem.topk, half_lane, group_best[half]);
+    if (half_wave < problem.topk_group)
+        write_best(choices[group][half_lane], problem.topk, half_lane, group_best[half_wave]);
     __syncthreads();
     // [local]
 

@@ -12,12 +12,12 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns `a` if `first` is true, else `b`. */
-static __device__ candidate select(bool first, candidate a, candidate b)
+/** Returns `a` if `take_a` is true, else `b`. */
+static __device__ candidate select(bool take_a, candidate a, candidate b)
 {
     // TODO select
     // `?:` needs no branch if both values have already been computed. Here, this is not the case.
-    return first ? a : b;
+    return take_a ? a : b;
     // END select
 }
 

@@ -44,21 +44,21 @@ static __device__ __forceinline__ float sigmoid(float logit)
     return __fdividef(1.0f, 1.0f + expf(-logit));
 }
 
-/* --- a group: ROOM experts in the registers of one thread --------------------------------------------------------- */
+/* --- a group: CAPACITY experts in the registers of one thread ----------------------------------------------------- */
 
-template <int ROOM>
+template <int CAPACITY>
 struct experts {
-    float choice[ROOM]; /* -infinity if the choice is NaN or the expert was taken */
-    unsigned valid;     /* bit e: expert e's choice is a number, and the expert is not taken yet */
-    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert is not taken yet */
+    float choice[CAPACITY]; /* -infinity if the choice is NaN or the expert was taken */
+    unsigned valid;         /* bit e: expert e's choice is a number, and the expert is not taken yet */
+    unsigned invalid;       /* bit e: expert e's choice is NaN, and the expert is not taken yet */
 };
 
 /** Reads a group's numbers, 16 bytes at a time; groups of 20 or 32 begin at a multiple of 16 bytes. */
-template <int ROOM>
-static __device__ __forceinline__ void load_group(const float *from, float (&to)[ROOM])
+template <int CAPACITY>
+static __device__ __forceinline__ void load_group(const float *from, float (&to)[CAPACITY])
 {
 #pragma unroll
-    for (int e = 0; e < ROOM; e += 4) {
+    for (int e = 0; e < CAPACITY; e += 4) {
         const float4 four = *(const float4 *)(from + e);
 
         to[e] = four.x;
@@ -68,14 +68,14 @@ static __device__ __forceinline__ void load_group(const float *from, float (&to)
     }
 }
 
-/** Returns the best of ROOM candidates. */
-template <int ROOM>
-static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
+/** Returns the best of CAPACITY candidates. */
+template <int CAPACITY>
+static __device__ __forceinline__ candidate best_of(candidate (&best)[CAPACITY])
 {
     // TODO largest
     // In each round, each candidate in the first half becomes the better of itself and its partner in the second half.
 #pragma unroll
-    for (int half = ROOM / 2; half > 0; half /= 2) {
+    for (int half = CAPACITY / 2; half > 0; half /= 2) {
 #pragma unroll
         for (int e = 0; e < half; e++)
             best[e] = better(best[e], best[e + half]);
@@ -85,13 +85,13 @@ static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 }
 
 /** Returns the group's largest choice and its index; ties go to the lowest index. */
-template <int ROOM>
-static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
+template <int CAPACITY>
+static __device__ __forceinline__ candidate own_largest(const experts<CAPACITY> &own)
 {
-    candidate best[ROOM];
+    candidate best[CAPACITY];
 
 #pragma unroll
-    for (int e = 0; e < ROOM; e++)
+    for (int e = 0; e < CAPACITY; e++)
         best[e] = {own.choice[e], e};
     return best_of(best);
 }
@@ -100,8 +100,8 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
  * Returns the group's best candidate, with the expert's id. The id of an expert whose choice is NaN is its number
  * plus the total number of experts.
  */
-template <int ROOM>
-static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
+template <int CAPACITY>
+static __device__ __forceinline__ candidate own_best(const experts<CAPACITY> &own, int first_id)
 {
     candidate best = own_largest(own);
 
@@ -110,18 +110,18 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
     else if (own.valid)
         best.id = first_id + __ffs(own.valid) - 1;
     else if (own.invalid)
-        best.id = first_id + __ffs(own.invalid) - 1 + GROUPS * ROOM;
+        best.id = first_id + __ffs(own.invalid) - 1 + GROUPS * CAPACITY;
     else
         best.id = NO_EXPERT;
     return best;
 }
 
-/** Removes expert `taken` of the group, 0 to ROOM - 1; any other number removes none. */
-template <int ROOM>
-static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
+/** Removes expert `taken` of the group, 0 to CAPACITY - 1; any other number removes none. */
+template <int CAPACITY>
+static __device__ __forceinline__ void take_out(experts<CAPACITY> &own, int taken)
 {
 #pragma unroll
-    for (int e = 0; e < ROOM; e++) {
+    for (int e = 0; e < CAPACITY; e++) {
         own.choice[e] = e == taken ? -INFINITY : own.choice[e];
         own.valid &= ~((unsigned)(e == taken) << e);
         own.invalid &= ~((unsigned)(e == taken) << e);
@@ -129,13 +129,13 @@ static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 }
 
 /** Returns the sum of the group's two best choices; the second may equal the first. */
-template <int ROOM>
-static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
+template <int CAPACITY>
+static __device__ __forceinline__ float score_of_group(const experts<CAPACITY> &own)
 {
     float first = -INFINITY, second = -INFINITY;
 
 #pragma unroll
-    for (int e = 0; e < ROOM; e++) {
+    for (int e = 0; e < CAPACITY; e++) {
         second = fmaxf(second, fminf(first, own.choice[e]));
         first = fmaxf(first, own.choice[e]);
     }
@@ -151,7 +151,7 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
  * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token process that token
  * again but store nothing: they cannot return, because all lanes in a shuffle's mask must take part.
  */
-template <int ROOM>
+template <int CAPACITY>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     gate_kernel(gate_problem problem, const float *gating_output, const float *correction_bias, float *topk_weights,
                 int *topk_ids)
@@ -159,14 +159,14 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     __shared__ int chosen[WARPS_PER_BLOCK][TOKENS_PER_WARP * MAX_TOPK];
 
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    const int group = lane % GROUPS, token_of_warp = lane / GROUPS;
-    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS_PER_WARP + token_of_warp;
+    const int group = lane % GROUPS, token_in_warp = lane / GROUPS;
+    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS_PER_WARP + token_in_warp;
     const bool writes = token < problem.num_tokens;
     const int64_t token_read = writes ? token : problem.num_tokens - 1;
-    int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
+    int *const my_chosen = chosen[warp] + token_in_warp * MAX_TOPK;
 
     /* All lanes of a warp without a token return together, and no barrier follows. */
-    if (token - token_of_warp >= problem.num_tokens)
+    if (token - token_in_warp >= problem.num_tokens)
         return;
 
     // TODO mapping
@@ -175,13 +175,13 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     const int first_id = group * 32;
     // END mapping
 
-    float score[ROOM], bias[ROOM];
-    experts<ROOM> own = {{}, 0, 0};
+    float score[CAPACITY], bias[CAPACITY];
+    experts<CAPACITY> own = {{}, 0, 0};
 
     load_group(row + first_id, score);
     load_group(correction_bias + first_id, bias);
 #pragma unroll
-    for (int e = 0; e < ROOM; e++) {
+    for (int e = 0; e < CAPACITY; e++) {
         const float choice = sigmoid(score[e]) + bias[e];
         const bool is_nan = isnan(choice);
 
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     if (rank >= problem.topk_group) {
         own.valid = own.invalid = 0;
 #pragma unroll
-        for (int e = 0; e < ROOM; e++)
+        for (int e = 0; e < CAPACITY; e++)
             own.choice[e] = -INFINITY;
     }
 
@@ -236,13 +236,13 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // END weights
 }
 
-template <int ROOM>
+template <int CAPACITY>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
     const int64_t tokens_per_block = WARPS_PER_BLOCK * TOKENS_PER_WARP;
     const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
 
-    gate_kernel<ROOM><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
+    gate_kernel<CAPACITY><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
         *problem, (const float *)buffers->gating_output, (const float *)buffers->correction_bias, buffers->topk_weights,
         buffers->topk_ids);
     return cudaGetLastError();
@@ -253,7 +253,7 @@ cudaError_t gate_launch(const gate_problem *problem, const gate_buffers *buffers
     if (problem->num_expert_group != GROUPS || problem->topk > MAX_TOPK)
         return cudaErrorInvalidValue;
     // TODO dispatch
-    // One kernel for each number of experts: launch<ROOM>() launches the kernel for groups of ROOM experts.
+    // One kernel for each number of experts: launch<CAPACITY>() launches the kernel for groups of CAPACITY experts.
     switch (problem->num_experts) {
     case 256:
         return launch<32>(problem, buffers, stream);

@@ -8,12 +8,12 @@
 #include "exercise.h"
 
 /** Returns the offset of a token's row, in words, from the beginning of the warp's rows. */
-static __device__ int row_of(int token_of_warp)
+static __device__ int row_of(int token_in_warp)
 {
     // TODO row
     // Word w is in bank w % 32. In a round, one lane of each token writes word k of its row. Afterwards, the token's
     // eight lanes read eight consecutive words. No two lanes may access different words of one bank.
-    return token_of_warp * MAX_TOPK;
+    return token_in_warp * MAX_TOPK;
     // END row
 }
 
@@ -30,9 +30,9 @@ static __global__ void hand_over_kernel(const int *choices, int num_tokens, int 
 {
     extern __shared__ int chosen[]; /* [WARPS][words] */
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    const int token_of_warp = lane / GROUPS, group = lane % GROUPS;
-    const int token = (blockIdx.x * WARPS + warp) * TOKENS_PER_WARP + token_of_warp;
-    int *const my_chosen = chosen + warp * words + row_of(token_of_warp);
+    const int token_in_warp = lane / GROUPS, group = lane % GROUPS;
+    const int token = (blockIdx.x * WARPS + warp) * TOKENS_PER_WARP + token_in_warp;
+    int *const my_chosen = chosen + warp * words + row_of(token_in_warp);
 
     for (int k = 0; k < topk; k++)
         if (group == 0 && token < num_tokens)

@@ -9,13 +9,13 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether group a, with score_a, ranks higher than group b. */
-static __device__ bool ranks_higher(float score_a, int a, float score_b, int b)
+/** Returns whether group a, with score_a, ranks before group b. */
+static __device__ bool ranks_before(float score_a, int a, float score_b, int b)
 {
-    // TODO ranks_higher
-    // The larger score ranks higher; if the scores are equal, the lower group number does.
+    // TODO ranks_before
+    // The larger score ranks first; if the scores are equal, the lower group number does.
     return false;
-    // END ranks_higher
+    // END ranks_before
 }
 
 /** Ranks each token's groups. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
