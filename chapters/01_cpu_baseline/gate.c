@@ -83,6 +83,8 @@ static void score_experts(const struct gate_problem *problem, const float *logit
         for (int e = 0; e < num_experts; e++) /* a loop without calls, which the compiler vectorises */
             scores[e] = 1.0f / (1.0f + scores[e]);
         break;
+        // [scores]
+        // [scores_softmax]
     case GATE_SCORE_SOFTMAX:
         for (int e = 0; e < num_experts; e++)
             largest = logits[e] > largest ? logits[e] : largest;
@@ -96,7 +98,7 @@ static void score_experts(const struct gate_problem *problem, const float *logit
             scores[e] = logits[e];
         break;
     }
-    // [scores]
+    // [scores_softmax]
     // [scores_rounding]
     if (problem->dtype != DTYPE_F32)
         for (int e = 0; e < num_experts; e++)

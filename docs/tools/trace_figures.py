@@ -40,6 +40,11 @@ def _fills(data, step):
     return ["rank_5" if ids[step][lane] == ids[-1][lane - lane % together] else "ground" for lane in LANES]
 
 
+def _heading_rows(sorts):
+    """Returns the baselines of the stages, the steps and their distances; only a sort has stages."""
+    return (43, 57, 71) if sorts else (None, 48, 66)
+
+
 def _draw_step(ax, data, step, left, right):
     """Draws the lines between two columns, with emphasis on lines that bring a lane a new value. In a sort's steps over
     long distances, whose lines would cover each other, only the first pair's lines are drawn in full."""
@@ -52,8 +57,11 @@ def _draw_step(ax, data, step, left, right):
     lines(ax, [(right - 9, _middle(lane), right - 1, _middle(lane)) for lane in taking if lane not in whole],
           "vermillion", 1.5, 6)
     begins = sorts and (step == 0 or distance > data["distances"][step - 1])
-    write(ax, (left + right) / 2, 48, step + 1, "center", bold=begins)
-    write(ax, (left + right) / 2, 66, f"^ {distance}", "center", bold=begins)
+    stage_row, step_row, distance_row = _heading_rows(sorts)
+    if begins:
+        write(ax, (left + right) / 2, stage_row, f"stage {distance.bit_length()}", "center", bold=True)
+    write(ax, (left + right) / 2, step_row, step + 1, "center", bold=begins)
+    write(ax, (left + right) / 2, distance_row, f"^ {distance}", "center", bold=begins)
 
 
 def draw_exchange(data, title):
@@ -68,8 +76,9 @@ def draw_exchange(data, title):
         columns.append(columns[-1] + width + gaps[distance])
     end = columns[-1] + width
     ax = canvas(end + 56, BOTTOM + 32, title)
-    write(ax, 14, 48, "step")
-    write(ax, 14, 66, "reads lane")
+    _, step_row, distance_row = _heading_rows(sorts)
+    write(ax, 14, step_row, "step")
+    write(ax, 14, distance_row, "reads lane")
     write(ax, columns[0], TOP - 7, "score + bias")
     write(ax, end, TOP - 7, "sorted" if sorts else "the best", "right")
     _lane_numbers(ax, left - 50)
