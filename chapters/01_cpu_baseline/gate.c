@@ -57,7 +57,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 
 // [load_floats]
 /**
- * Returns a pointer to `count` elements as floats: into `array` if its type is f32, else to their copies in `converted`.
+ * Returns a pointer to `count` elements as floats: into `array` if its type is f32, else to copies in `converted`.
  */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *converted)
 {
