@@ -59,7 +59,7 @@ def _draw_step(ax, data, step, left, right):
     begins = sorts and (step == 0 or distance > data["distances"][step - 1])
     stage_row, step_row, distance_row = _heading_rows(sorts)
     if begins:
-        write(ax, (left + right) / 2, stage_row, f"stage {distance.bit_length()}", "center", bold=True)
+        write(ax, (left + right) / 2, stage_row, distance.bit_length(), "center", bold=True)
     write(ax, (left + right) / 2, step_row, step + 1, "center", bold=begins)
     write(ax, (left + right) / 2, distance_row, f"^ {distance}", "center", bold=begins)
 
@@ -76,7 +76,9 @@ def draw_exchange(data, title):
         columns.append(columns[-1] + width + gaps[distance])
     end = columns[-1] + width
     ax = canvas(end + 56, BOTTOM + 32, title)
-    _, step_row, distance_row = _heading_rows(sorts)
+    stage_row, step_row, distance_row = _heading_rows(sorts)
+    if sorts:
+        write(ax, 14, stage_row, "stage", bold=True)
     write(ax, 14, step_row, "step")
     write(ax, 14, distance_row, "reads lane")
     write(ax, columns[0], TOP - 7, "score + bias")
