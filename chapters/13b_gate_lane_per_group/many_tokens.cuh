@@ -37,9 +37,8 @@ struct warp_shared {
 
     __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
-    packed_candidate
-        candidates[Router::TOKENS_PER_WARP]
-                  [Router::EXPERTS + 1]; /* one extra entry, so that the tokens' lists begin in different banks */
+    /* One extra position, so that the tokens' lists begin in different banks. */
+    packed_candidate candidates[Router::TOKENS_PER_WARP][Router::EXPERTS + 1];
     packed_candidate chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
@@ -81,7 +80,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choices]
 
 // [choose]
-/** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot given by its rank. */
+/** Stores the TOPK highest-ranking of a token's `count` candidates, each at the index given by its rank. */
 template <int TOPK, int GROUPS>
 static __device__ __forceinline__ void choose(const packed_candidate *candidates, int count, packed_candidate *chosen)
 {

@@ -26,7 +26,9 @@ static __device__ __forceinline__ unsigned ordered_key(float choice)
 
     return isnan(choice) ? 0u : key;
 }
+// [ordered]
 
+// [choice_of]
 /**
  * Returns the choice that a key represents. Returns -infinity for the key of NaN, because NaN counts as -infinity in a
  * group's score.
@@ -37,7 +39,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 
     return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
 }
-// [ordered]
+// [choice_of]
 
 // [entry]
 /**
