@@ -19,24 +19,24 @@ few="--num-tokens 9 --dist"
     breaks "no barrier before the candidates are counted" \
         '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
         $few normal
-    breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" --num-tokens 64
-    breaks "groups that do not stay have candidates, too" \
-        's/(key >= bound) & (groups >> expert .* Router::GROUP_SIZE)/key >= bound/' \
+    breaks "a choice that equals the bound is not a candidate" 's/(key >= bound)/(key > bound)/' "" "" --num-tokens 64
+    breaks "dropped groups also have candidates" \
+        's/(key >= bound) & (kept_groups_mask >> expert .* Router::GROUP_SIZE)/key >= bound/' \
         "expected" "" $few normal
-    breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" \
+    breaks "the higher of two equal groups is kept" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" \
         $few ties
     breaks "four groups compared as if they were eight" 's/, other = number % Router::GROUPS/, other = number/' \
         "out-of-bounds" "*group_scores*" $few normal $four_groups
-    breaks "sixteen candidates of more" 's/if (token.count <= WARP_SIZE . 2) {/if (true) {/' "" "" --num-tokens 64
+    breaks "only 16 of more candidates are ranked" 's/if (shared.num_candidates <= WARP_SIZE . 2) {/if (true) {/' "" "" --num-tokens 64
     breaks "no barrier before all threads' choices are added up" \
         '/\[few_slots\]/,/\[few_slots\]/s/__syncthreads();//' \
         "race" "" $few equal
-    breaks "places of other candidates" 's/score = token.scores\[own\]/score = token.scores[own \& 7]/' "weight" "" \
+    breaks "scores of other candidates" 's/score = shared.scores\[own\]/score = shared.scores[own \& 7]/' "weight" "" \
         $few normal
     breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" \
         $few normal
-    breaks "rows without room for shared experts" 's/(Router::TOPK + how.shared)/Router::TOPK/' "race" "" $few normal \
+    breaks "rows without space for shared experts" 's/(Router::TOPK + params.num_shared_experts)/Router::TOPK/' "race" "" $few normal \
         --num-fused-shared-experts 1
-    breaks "NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
+    breaks "an expert whose choice is NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
 }
 finish

@@ -27,19 +27,19 @@ exchange() {
     equal "$1" "$3" "$(sed -n 's/^\[ *\([A-Z]*\) *\] one_workspace_serves.*/\1/p' "$scratch/log" | sed -n 2p)"
 }
 
-breaks "a plain store of a word" 's/there = atomicCAS(\(.*\), 0ull, shared.word);/\1 = shared.word;/; s/&workspace->sets\[!(last/workspace->sets[!(last/' \
+breaks "a plain store of a word" 's/old_word = atomicCAS(\(.*\), 0ull, shared.word);/\1 = shared.word;/; s/&workspace->sets\[!(previous/workspace->sets[!(previous/' \
     "race" "*shared.word*" --num-tokens 8
-breaks "no barrier between places and counts" '/\/\/ \[finish\]/{n;n;/__syncthreads/d}' \
+breaks "no barrier between ids and counts" '/\/\/ \[finish\]/{n;n;/__syncthreads/d}' \
     "race" "" --num-tokens 1
-breaks "sixteen candidates of more" 's/if (shared.num_candidates <= WARP_SIZE . 2)/if (true)/' \
+breaks "only 16 of more candidates are ranked" 's/if (shared.num_candidates <= WARP_SIZE . 2)/if (true)/' \
     "" "" --num-tokens 64
 breaks "a token that also counts its own word" 's/token != own ? wait_for(&words\[token\]) : 0/wait_for(\&words[token])/' \
     "sorted_token_ids" "" --num-tokens 8
 breaks "a block that does not publish" 's/if (lane == 0 && num_tokens > 1)/if (lane == 0 \&\& token > 0)/' \
     "got -1" "" --num-tokens 8
-breaks "ranks of all tokens" 's/token < own ? 0x10001 : 1/0x10001/' "race" "*sorted_token_ids*" --num-tokens 8
-breaks "groups that no block closes" 's/if (earlier == 0)/if (earlier < 0)/' "nothing was written" "" --num-tokens 8
+breaks "all tokens count as earlier tokens" 's/token < own ? 0x10001 : 1/0x10001/' "race" "*sorted_token_ids*" --num-tokens 8
+breaks "groups that no block pads" 's/if (earlier == 0)/if (earlier < 0)/' "nothing was written" "" --num-tokens 8
 exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
-exchange "words that are not cleared" 's/< last >> 1)/< 0u)/' "FAILED"
-exchange "a set that is not noted" 's/arrived == num_tokens - 1)/false)/' "FAILED"
+exchange "words that are not cleared" 's/< previous >> 1)/< 0u)/' "FAILED"
+exchange "a set that is not recorded" 's/arrived == num_tokens - 1)/false)/' "FAILED"
 finish

@@ -1,9 +1,9 @@
 /**
  * @file gate.cu
- * @brief Chapter 13a: a bound instead of rounds; about twelve experts reach it, and counting gives their slots.
+ * @brief Chapter 13a: a bound instead of rounds; about twelve experts reach it, and counting gives their ranks.
  *
  * Before: eight rounds, each of which depends on the result of the previous round.
- * Now:    each expert is compared with one bound; a candidate's slot is the number of candidates that rank before it.
+ * Now:    each expert is compared with one bound; a candidate's rank is the number of candidates that are larger.
  * Watch:  fewer shuffles; additional votes and two block barriers; the time for a single token.
  */
 #include "kernels/few_tokens.cuh"

@@ -37,9 +37,8 @@ struct warp_shared {
 
     __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
-    packed_candidate
-        candidates[Router::TOKENS_PER_WARP]
-                  [Router::EXPERTS + 1]; /* one extra entry, so that the tokens' lists begin in different banks */
+    /* One extra position, so that the tokens' lists begin in different banks. */
+    packed_candidate candidates[Router::TOKENS_PER_WARP][Router::EXPERTS + 1];
     packed_candidate chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
@@ -81,7 +80,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choices]
 
 // [choose]
-/** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot given by its rank. */
+/** Stores the TOPK highest-ranking of a token's `count` candidates, each at the index given by its rank. */
 template <int TOPK, int GROUPS>
 static __device__ __forceinline__ void choose(const packed_candidate *candidates, int count, packed_candidate *chosen)
 {
@@ -108,7 +107,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
                   TOPK = Router::TOPK;
     constexpr int STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
     __shared__ warp_shared<Router, T> shared;
-    const int lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_in_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * Router::TOKENS_PER_WARP;
     // [many_kernel]
 
@@ -165,26 +164,26 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
     for (int e = 0; e < GROUP_SIZE; e++)
         if (stays & (key[e] >= bound))
-            shared.candidates[token_of_warp][next++] = pack_candidate(key[e], group * GROUP_SIZE + e);
+            shared.candidates[token_in_warp][next++] = pack_candidate(key[e], group * GROUP_SIZE + e);
     __syncwarp();
     // [many_candidates]
 
     // [many_slots]
-    choose<TOPK, GROUPS>(shared.candidates[token_of_warp], count, shared.chosen[token_of_warp]);
+    choose<TOPK, GROUPS>(shared.candidates[token_in_warp], count, shared.chosen[token_in_warp]);
     __syncwarp();
     // [many_slots]
 
     // [many_weights]
-    const int64_t token = first_token + token_of_warp;
-    const packed_candidate expert = group < TOPK ? shared.chosen[token_of_warp][group] : 0;
-    const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / GROUP_SIZE;
-    const bool has_weight = expert >> 32 != 0; /* an expert whose choice is NaN gets weight 0 */
+    const int64_t token = first_token + token_in_warp;
+    const packed_candidate winner = group < TOPK ? shared.chosen[token_in_warp][group] : 0;
+    const int id = winner != 0 ? id_of(winner) : 0, row = token_in_warp * GROUPS + id / GROUP_SIZE;
+    const bool has_weight = winner >> 32 != 0; /* an expert whose choice is NaN gets weight 0 */
     const float score = has_weight ? exact_score(shared.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
     if (token < num_tokens) {
-        float *const weights = topk_weights + token * (TOPK + params.shared);
-        int *const ids = topk_ids + token * (TOPK + params.shared);
+        float *const weights = topk_weights + token * (TOPK + params.num_shared_experts);
+        int *const ids = topk_ids + token * (TOPK + params.num_shared_experts);
 
         if (group < TOPK) {
             weights[group] = weight_of<T>(params, score, sum);

@@ -13,17 +13,17 @@
 
 // [sigmoid]
 /**
- * Returns 1 / (1 + exp(-x)), computed by two approximate instructions, within the checker's tolerance. `lost`, the
- * rounding error of `power` times ln 2, is used to correct the exponential. Returns 0 or NaN if exp(-x) is infinite,
- * and NaN if x is.
+ * Returns 1 / (1 + exp(-x)), computed by two approximate instructions, within the checker's tolerance. The rounding
+ * error of `exponent`, times ln 2, is used to correct the exponential. Returns 0 or NaN if exp(-x) is infinite, and NaN
+ * if x is NaN.
  */
 static __device__ __forceinline__ float approx_sigmoid(float x)
 {
-    const float power = -1.4426950408889634f * x;
-    const float lost = fmaf(power, 0.6931471805599453f, x);
-    const float exponential = approx_exp2(power);
+    const float exponent = -1.4426950408889634f * x;
+    const float rounding_error = fmaf(exponent, 0.6931471805599453f, x);
+    const float exponential = approx_exp2(exponent);
 
-    return approx_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
+    return approx_reciprocal(fmaf(-rounding_error, exponential, 1.0f + exponential));
 }
 // [sigmoid]
 
@@ -102,7 +102,7 @@ struct warp_shared {
 
     T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t, first its logits, later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
-    /* 32 bytes of padding after each token's list place the four tokens' accesses in different banks. */
+    /* 32 bytes of padding after each token's list place the tokens' accesses in different banks. */
     __align__(16) float choices[Router::TOKENS_PER_WARP][CAPACITY + 8];
     int ids[Router::TOKENS_PER_WARP][CAPACITY + 8];
     int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, read in one access */
@@ -150,11 +150,11 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 
 // [slots]
 /**
- * Computes the slots of a lane's choices, that is, how many choices rank before each. Equal choices share the last of
- * their slots.
+ * Computes the ranks of a lane's choices: the number of choices that rank before each one. Equal choices all get the
+ * last of their ranks.
  */
 template <int CANDIDATES_PER_LANE, int GROUPS>
-static __device__ __forceinline__ void count_ranks(const float *choices, const float (&own)[CANDIDATES_PER_LANE],
+static __device__ __forceinline__ void count_ranks(const float *choices, const float (&own_choice)[CANDIDATES_PER_LANE],
                                                    int (&rank)[CANDIDATES_PER_LANE])
 {
 #pragma unroll
@@ -166,10 +166,10 @@ static __device__ __forceinline__ void count_ranks(const float *choices, const f
 
 #pragma unroll
         for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
-            rank[k] -= is_below(four.x, own[k]);
-            rank[k] -= is_below(four.y, own[k]);
-            rank[k] -= is_below(four.z, own[k]);
-            rank[k] -= is_below(four.w, own[k]);
+            rank[k] -= is_below(four.x, own_choice[k]);
+            rank[k] -= is_below(four.y, own_choice[k]);
+            rank[k] -= is_below(four.z, own_choice[k]);
+            rank[k] -= is_below(four.w, own_choice[k]);
         }
     }
 }
@@ -178,7 +178,7 @@ static __device__ __forceinline__ void count_ranks(const float *choices, const f
 // [equals]
 /** Moves each choice before equal choices that follow it in the list, because these choices have higher ids. */
 template <int CANDIDATES_PER_LANE, int GROUPS>
-static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[CANDIDATES_PER_LANE],
+static __device__ __forceinline__ void break_ties(const float *choices, const float (&own_choice)[CANDIDATES_PER_LANE],
                                                   int (&rank)[CANDIDATES_PER_LANE])
 {
     const int group = threadIdx.x % GROUPS;
@@ -191,10 +191,10 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
         for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
             const int own_i = k * GROUPS + group;
 
-            rank[k] -= (four.x == own[k]) & (i > own_i);
-            rank[k] -= (four.y == own[k]) & (i + 1 > own_i);
-            rank[k] -= (four.z == own[k]) & (i + 2 > own_i);
-            rank[k] -= (four.w == own[k]) & (i + 3 > own_i);
+            rank[k] -= (four.x == own_choice[k]) & (i > own_i);
+            rank[k] -= (four.y == own_choice[k]) & (i + 1 > own_i);
+            rank[k] -= (four.z == own_choice[k]) & (i + 2 > own_i);
+            rank[k] -= (four.w == own_choice[k]) & (i + 3 > own_i);
         }
     }
 }
@@ -202,35 +202,35 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 
 // [choose]
 /**
- * Chooses among a token's `count` candidates, listed in ascending order of id: at most CANDIDATES_PER_LANE * GROUPS, CANDIDATES_PER_LANE in each lane.
- * Compares every pair and stores the best TOPK in shared.chosen. A token on the slow path has a count of 0.
+ * Chooses among a token's `count` candidates, listed in ascending order of id: at most CANDIDATES_PER_LANE in each
+ * lane. Compares every pair and stores the best TOPK in shared.chosen. A token on the slow path has a count of 0.
  */
 template <int CANDIDATES_PER_LANE, typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose(warp_shared<Router, T> &shared, int token_of_warp, int count)
+static __device__ __forceinline__ void choose(warp_shared<Router, T> &shared, int token_in_warp, int count)
 {
     constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
-    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* the token's first bit in `taken` */
-    const T *const scores = shared.logits + token_of_warp * GROUPS * STRIDE;
-    float *const choices = shared.choices[token_of_warp];
-    float own[CANDIDATES_PER_LANE];
+    const int group = threadIdx.x % GROUPS, first_bit = token_in_warp * TOPK; /* the token's first bit in `taken` */
+    const T *const scores = shared.logits + token_in_warp * GROUPS * STRIDE;
+    float *const choices = shared.choices[token_in_warp];
+    float own_choice[CANDIDATES_PER_LANE];
     int2 candidate[CANDIDATES_PER_LANE];
     int rank[CANDIDATES_PER_LANE];
 
 #pragma unroll
     for (int k = 0; k < CANDIDATES_PER_LANE; k++) {
         const int i = k * GROUPS + group;
-        const unsigned id = i < count ? shared.ids[token_of_warp][i] : 0, of_group = id / GROUP_SIZE,
+        const unsigned id = i < count ? shared.ids[token_in_warp][i] : 0, of_group = id / GROUP_SIZE,
                        e = id % GROUP_SIZE;
 
         const float score = to_float(scores[of_group * STRIDE + e]);
 
         candidate[k] = make_int2((int)id, __float_as_int(score));
-        own[k] = i < count ? round_to<Choice>(score + shared.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
-        choices[i] = own[k];
+        own_choice[k] = i < count ? round_to<Choice>(score + shared.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
+        choices[i] = own_choice[k];
     }
     __syncwarp();
-    count_ranks<CANDIDATES_PER_LANE, GROUPS>(choices, own, rank);
+    count_ranks<CANDIDATES_PER_LANE, GROUPS>(choices, own_choice, rank);
     // [choose]
 
     // [choose_ties]
@@ -240,11 +240,11 @@ static __device__ __forceinline__ void choose(warp_shared<Router, T> &shared, in
     for (int k = 0; k < CANDIDATES_PER_LANE; k++)
         taken |= ((k * GROUPS + group < count) & (rank[k] < TOPK)) ? 1u << (first_bit + rank[k]) : 0;
     if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS_PER_WARP * TOPK))
-        break_ties<CANDIDATES_PER_LANE, GROUPS>(choices, own, rank);
+        break_ties<CANDIDATES_PER_LANE, GROUPS>(choices, own_choice, rank);
 #pragma unroll
     for (int k = 0; k < CANDIDATES_PER_LANE; k++)
         if ((k * GROUPS + group < count) & (rank[k] < TOPK))
-            shared.chosen[token_of_warp][rank[k]] = candidate[k];
+            shared.chosen[token_in_warp][rank[k]] = candidate[k];
 }
 // [choose_ties]
 
@@ -310,14 +310,16 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 template <int GROUP_SIZE>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
-    unsigned low = 0, high = 0; /* one bit per choice of a half, the first one highest: 1 if below the bound */
+    /* One bit per choice of a half, 1 if it is below the bound; the first choice has the highest bit. */
+    unsigned first_half = 0, second_half = 0;
 
 #pragma unroll
     for (int e = 0; e < GROUP_SIZE / 2; e++) {
-        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* shifts in the sign of the difference */
-        high = __funnelshift_l(__float_as_uint(choice[GROUP_SIZE / 2 + e] - bound), high, 1);
+        /* Each shift appends the sign of a difference. */
+        first_half = __funnelshift_l(__float_as_uint(choice[e] - bound), first_half, 1);
+        second_half = __funnelshift_l(__float_as_uint(choice[GROUP_SIZE / 2 + e] - bound), second_half, 1);
     }
-    return ~(low << GROUP_SIZE / 2 | high) << (WARP_SIZE - GROUP_SIZE);
+    return ~(first_half << GROUP_SIZE / 2 | second_half) << (WARP_SIZE - GROUP_SIZE);
 }
 // [mask]
 
@@ -335,19 +337,19 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [list]
 
 // [choose_all]
-/** Chooses the experts for all tokens of a warp, none of which has more than `most` candidates. */
+/** Chooses the experts for all tokens of a warp, none of which has more than `max_count` candidates. */
 template <typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose_for_tokens(warp_shared<Router, T> &shared, int token_of_warp, int count,
-                                                         unsigned most)
+static __device__ __forceinline__ void choose_for_tokens(warp_shared<Router, T> &shared, int token_in_warp, int count,
+                                                         unsigned max_count)
 {
     constexpr int GROUPS = Router::GROUPS;
 
-    if (most <= 2 * GROUPS)
-        choose<2, Router, Choice>(shared, token_of_warp, count);
-    else if (most <= 3 * GROUPS)
-        choose<3, Router, Choice>(shared, token_of_warp, count);
+    if (max_count <= 2 * GROUPS)
+        choose<2, Router, Choice>(shared, token_in_warp, count);
+    else if (max_count <= 3 * GROUPS)
+        choose<3, Router, Choice>(shared, token_in_warp, count);
     else
-        choose<warp_shared<Router, T>::CAPACITY / GROUPS, Router, Choice>(shared, token_of_warp, count);
+        choose<warp_shared<Router, T>::CAPACITY / GROUPS, Router, Choice>(shared, token_in_warp, count);
     __syncwarp();
 }
 // [choose_all]
@@ -372,7 +374,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
                        TOKENS_PER_WARP = Router::TOKENS_PER_WARP, TOPK = Router::TOPK;
     constexpr unsigned STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
     __shared__ __align__(16) warp_shared<Router, T> shared;
-    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_in_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
     const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp may repeat rows */
     // [many_kernel]
@@ -411,47 +413,47 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     // [many_bound]
 
     // [many_unsure]
-    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > shared.CAPACITY);
-    const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
-    const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
+    const bool needs_slow_path = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > shared.CAPACITY);
+    const unsigned slow_path_lanes = __ballot_sync(FULL_MASK, needs_slow_path);
+    const bool on_slow_path = (slow_path_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_in_warp * GROUPS) != 0;
 
-    count = by_rounds ? 0 : count;
-    passing = by_rounds ? 0 : passing;
+    count = on_slow_path ? 0 : count;
+    passing = on_slow_path ? 0 : passing;
 
-    const unsigned most = __reduce_max_sync(FULL_MASK, count);
+    const unsigned max_count = __reduce_max_sync(FULL_MASK, count);
 
-    list_candidates(passing, group * GROUP_SIZE, shared.ids[token_of_warp] + end - __popc(passing));
+    list_candidates(passing, group * GROUP_SIZE, shared.ids[token_in_warp] + end - __popc(passing));
     __syncwarp();
-    choose_for_tokens<Router, Choice>(shared, token_of_warp, count, most);
+    choose_for_tokens<Router, Choice>(shared, token_in_warp, count, max_count);
     // [many_unsure]
 
     // [many_weights]
-    const int64_t token = first_row + token_of_warp;
-    const bool chooses = !by_rounds & (group < TOPK);
-    const int2 expert = chooses ? shared.chosen[token_of_warp][group] : int2{0, 0};
-    const float score = __int_as_float(expert.y), sum = round_to<T>(token_sum(score, GROUPS));
+    const int64_t token = first_row + token_in_warp;
+    const bool chooses = !on_slow_path & (group < TOPK);
+    const int2 winner = chooses ? shared.chosen[token_in_warp][group] : int2{0, 0};
+    const float score = __int_as_float(winner.y), sum = round_to<T>(token_sum(score, GROUPS));
 
-    if (!by_rounds & (token >= first_token)) {
-        float *const weights = topk_weights + token * (TOPK + params.shared);
-        int *const ids = topk_ids + token * (TOPK + params.shared);
+    if (!on_slow_path & (token >= first_token)) {
+        float *const weights = topk_weights + token * (TOPK + params.num_shared_experts);
+        int *const ids = topk_ids + token * (TOPK + params.num_shared_experts);
 
         if (group < TOPK) {
             weights[group] = weight_of<T>(params, score, sum);
-            ids[group] = expert.x;
+            ids[group] = winner.x;
         }
         store_shared_experts<Router, T>(params, sum, group, GROUPS, weights, ids);
     }
     // [many_weights]
 
     // [many_rounds]
-    if (unsure_lanes == 0)
+    if (slow_path_lanes == 0)
         return;
     for (unsigned t = 0; t < TOKENS_PER_WARP; t++)
-        if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
+        if ((slow_path_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
             choose_by_rounds<Router, T, Choice>(params, gating_output + (first_row + t) * Router::EXPERTS,
                                                 correction_bias,
-                                                topk_weights + (first_row + t) * (TOPK + params.shared),
-                                                topk_ids + (first_row + t) * (TOPK + params.shared));
+                                                topk_weights + (first_row + t) * (TOPK + params.num_shared_experts),
+                                                topk_ids + (first_row + t) * (TOPK + params.num_shared_experts));
     // [many_rounds]
 }
 

@@ -18,7 +18,7 @@
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 22) /* a time-out of seconds on a GPU */
 #endif
-enum { BLOCKS_ALONE = 128 }; /* slightly fewer than an H200's 132 multiprocessors */
+enum { MAX_BLOCKS_WITHOUT_PAUSE = 128 }; /* slightly fewer than an H200's 132 multiprocessors */
 typedef unsigned long long word64;
 // [constants]
 
@@ -28,11 +28,11 @@ template <int NUM_EXPERTS, int NUM_GROUPS, int NUM_TOPK_GROUPS, int NUM_TOPK>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = NUM_TOPK_GROUPS, TOPK = NUM_TOPK;
     static constexpr int GROUP_SIZE = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
-    static constexpr int GROUPS_PER_VOTE = WARP_SIZE / GROUPS; /* groups that one vote compares with all groups */
+    static constexpr int GROUPS_PER_VOTE = WARP_SIZE / GROUPS; /* groups that one ballot compares with all groups */
     static constexpr unsigned GROUP_LANE_MASK = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0,
-                  "the gate rests on these");
-    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256, "a token's ids make a word");
+                  "the gate needs this shape");
+    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256, "a token's ids fit in one word");
     static_assert(WARPS <= TOPK, "each warp has an id, so it knows where the last group ends");
 };
 // [router]
@@ -48,7 +48,7 @@ struct exchange {
     word64 unused[31]; /* padding, so that the words begin on a cache line */
     word64 sets[2][MAX_TOKENS];
 };
-static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
+static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14b's workspace follows");
 
 /*
  * The value that a block stores in a token's word when it gives up waiting for it. The ids of a token, 8 bits each, are
@@ -106,8 +106,8 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 
 // [exchange_choices]
 /**
- * Counts the ids of all tokens, given workspace->previous and whether this block has published. Returns false if any block
- * gave up.
+ * Counts the ids of all tokens, given workspace->previous and whether this block has published. Returns false if any
+ * block gave up.
  */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned previous, bool good, int *counts)
@@ -115,13 +115,12 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(previous & 1);
     unsigned arrived = 0; /* number of blocks that arrived before this one */
 
-    static_assert(MAX_TOKENS <= 2 * Router::EXPERTS,
-                  "two blocks or more have, together, a thread for each word to clear");
+    static_assert(MAX_TOKENS <= 2 * Router::EXPERTS, "two or more blocks have enough threads to clear all words");
     if (thread == 0)
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < previous >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
-    if (num_tokens > BLOCKS_ALONE) /* polling would delay the other block on the multiprocessor */
+    if (num_tokens > MAX_BLOCKS_WITHOUT_PAUSE) /* polling would delay the other block on the multiprocessor */
         __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
     if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `previous` */
@@ -132,16 +131,16 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
 
 // [begin_of]
 /** The start of an expert's group and the end of the last group, in blocks of rows. */
-struct extent {
+struct offset_and_total {
     int begin, total;
 };
 
 /**
- * Returns the extent of expert e's group, by summing the experts' numbers of blocks of rows. Must be called by all
- * lanes of a warp.
+ * Returns where expert e's group begins and where the last group ends, by summing the experts' numbers of blocks of
+ * rows. All lanes of a warp must call this together.
  */
 template <typename Router>
-static __device__ __forceinline__ extent begin_of(int e, const int *counts, const align_arguments &align)
+static __device__ __forceinline__ offset_and_total begin_of(int e, const int *counts, const align_arguments &align)
 {
     int sums = 0; /* upper half: sum over all experts; lower half: over the experts before e */
 
@@ -186,13 +185,13 @@ static __device__ __forceinline__ void write_groups(const align_arguments &align
 #pragma unroll 1
     for (int k = warp; k < Router::TOPK; k += Router::WARPS) {
         const int id = ids[k], count = counts[id] & 0xffff, earlier = counts[id] >> 16;
-        const extent extent = begin_of<Router>(id, counts, align);
+        const offset_and_total group = begin_of<Router>(id, counts, align);
 
-        total = extent.total;
+        total = group.total;
         if (lane == 0)
-            align.sorted_token_ids[extent.begin * align.block_size + earlier] = blockIdx.x * Router::TOPK + k;
+            align.sorted_token_ids[group.begin * align.block_size + earlier] = blockIdx.x * Router::TOPK + k;
         if (earlier == 0)
-            pad_group(align, local_ids[id], count, extent.begin);
+            pad_group(align, local_ids[id], count, group.begin);
     }
     pad_list(align, total);
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -223,7 +222,7 @@ struct block_shared {
  * chapter 13a.
  */
 template <int LANES, int AT_ONCE, typename Router>
-static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
+static __device__ __forceinline__ void choose_experts(block_shared<Router> &shared, unsigned count)
 {
 #pragma unroll 1
     for (unsigned first = 0; first < count; first += AT_ONCE) {
@@ -253,7 +252,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
     constexpr unsigned LAST_WARP = Router::WARPS - 1; /* seldom has to wait for a token's word */
-    word64 there = 0;                                 /* the old value of this block's word */
+    word64 old_word = 0;                              /* the value of this block's word before it published */
     // [kernel]
 
     // [gate]
@@ -294,10 +293,10 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
-    const unsigned groups = __ballot_sync(FULL_MASK, stays);
+    const unsigned kept_groups_mask = __ballot_sync(FULL_MASK, stays);
     const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? shared.second_largest[group_of_lane] : 0xffffffffu);
 
-    if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
+    if ((key >= bound) & (kept_groups_mask >> expert / Router::GROUP_SIZE)) {
         const unsigned index = atomicAdd(&shared.num_candidates, 1u);
 
         shared.candidates[index] = pack_candidate(key, expert);
@@ -309,12 +308,12 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
     if (warp == 0) {
         if (shared.num_candidates <= WARP_SIZE / 2)
-            choose<2, WARP_SIZE / 2>(shared, WARP_SIZE / 2);
+            choose_experts<2, WARP_SIZE / 2>(shared, WARP_SIZE / 2);
         else
-            choose<1, WARP_SIZE>(shared, shared.num_candidates);
+            choose_experts<1, WARP_SIZE>(shared, shared.num_candidates);
         __syncwarp();
         if (lane == 0 && num_tokens > 1)
-            there = atomicCAS(&workspace->sets[!(previous & 1)][token], 0ull, shared.word);
+            old_word = atomicCAS(&workspace->sets[!(previous & 1)][token], 0ull, shared.word);
     }
     // [places]
 
@@ -323,7 +322,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(params, shared.ids, shared.chosen, topk_weights, topk_ids);
-    if (num_tokens > 1 && !exchange_choices<Router>(workspace, previous, there == 0, shared.counts)) {
+    if (num_tokens > 1 && !exchange_choices<Router>(workspace, previous, old_word == 0, shared.counts)) {
         if (token == 0 && expert == 0)
             *align.num_tokens_post_padded = -1;
         return;

@@ -10,13 +10,13 @@ struct candidate {
     int id;
 };
 
-/** Returns `a` if `first` is true, else `b`. Both are already in registers, so no branch is needed. */
-static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+/** Returns `a` if `take_a` is true, else `b`. Both are already in registers, so no branch is needed. */
+static __device__ __forceinline__ candidate select(bool take_a, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
     const int a_id = a.id, b_id = b.id;
 
-    return {first ? a_value : b_value, first ? a_id : b_id};
+    return {take_a ? a_value : b_value, take_a ? a_id : b_id};
 }
 
 // [ranks_before]

@@ -18,28 +18,28 @@ struct block_shared {
     float scores[Router::EXPERTS]; /* the candidates' scores */
     float group_scores[Router::GROUPS];
     unsigned second_largest[Router::GROUPS]; /* each group's second largest key */
-    unsigned count;                          /* number of candidates */
+    unsigned num_candidates;
 };
 // [few_token]
 
 // [few_choose]
 /**
- * Writes the ids of the TOPK highest-ranking candidates, and stores their scores in token.chosen. The calling threads
+ * Writes the ids of the TOPK highest-ranking candidates, and stores their scores in shared.chosen. The calling threads
  * rank AT_ONCE candidates at a time, with LANES neighbouring lanes per candidate.
  */
 template <int LANES, int AT_ONCE, typename Router>
-static __device__ __forceinline__ void few_choose(block_shared<Router> &token, unsigned count, int *topk_ids)
+static __device__ __forceinline__ void choose_experts(block_shared<Router> &shared, unsigned count, int *topk_ids)
 {
 #pragma unroll 1
     for (unsigned first = 0; first < count; first += AT_ONCE) {
         const unsigned own = first + threadIdx.x / LANES;
-        const packed_candidate candidate = token.candidates[own];
-        const float score = token.scores[own];
-        const int rank = rank_of<LANES, AT_ONCE>(candidate, token.candidates, count);
+        const packed_candidate candidate = shared.candidates[own];
+        const float score = shared.scores[own];
+        const int rank = rank_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
 
         if ((candidate != 0) & (rank < Router::TOPK) & (threadIdx.x % LANES == 0)) {
             topk_ids[rank] = id_of(candidate);
-            token.chosen[rank] = score;
+            shared.chosen[rank] = score;
         }
     }
 }
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting params, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids)
 {
-    __shared__ block_shared<Router> token;
+    __shared__ block_shared<Router> shared;
     const int64_t row = blockIdx.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
     // [few_kernel]
@@ -67,26 +67,26 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned key = ordered_key(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
 
-    token.candidates[expert] = 0;
-    token.scores[expert] = 0.0f;
+    shared.candidates[expert] = 0;
+    shared.scores[expert] = 0.0f;
     if (expert == 0)
-        token.count = 0;
+        shared.num_candidates = 0;
     if (expert % Router::GROUP_SIZE == 0) {
-        token.group_scores[expert / Router::GROUP_SIZE] = score_of_group<Choice>(
+        shared.group_scores[expert / Router::GROUP_SIZE] = score_of_group<Choice>(
             choice_of(best.first), choice_of(best.second), correction_bias != NULL);
-        token.second_largest[expert / Router::GROUP_SIZE] = best.second;
+        shared.second_largest[expert / Router::GROUP_SIZE] = best.second;
     }
     __syncthreads();
     // [few_groups]
 
     // [few_bound]
-    const float mine = token.group_scores[group_of_lane];
+    const float mine = shared.group_scores[group_of_lane];
     int rank = 0; /* number of groups that rank before this lane's group */
 
 #pragma unroll
-    for (int first = 0; first < Router::GROUPS; first += Router::TOKENS_PER_WARP) {
+    for (int first = 0; first < Router::GROUPS; first += Router::GROUPS_PER_VOTE) {
         const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
-        const float score_of_other = token.group_scores[other];
+        const float score_of_other = shared.group_scores[other];
         const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
 
         rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
@@ -94,31 +94,31 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
-    const unsigned groups = __ballot_sync(FULL_MASK, stays);
-    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? token.second_largest[group_of_lane] : 0xffffffffu);
+    const unsigned kept_groups_mask = __ballot_sync(FULL_MASK, stays);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? shared.second_largest[group_of_lane] : 0xffffffffu);
     // [few_bound]
 
     // [few_candidates]
-    if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
-        const unsigned index = atomicAdd(&token.count, 1u);
+    if ((key >= bound) & (kept_groups_mask >> expert / Router::GROUP_SIZE)) {
+        const unsigned index = atomicAdd(&shared.num_candidates, 1u);
 
-        token.candidates[index] = pack_candidate(key, expert);
-        token.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
+        shared.candidates[index] = pack_candidate(key, expert);
+        shared.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
     }
     __syncthreads();
     // [few_candidates]
 
     // [few_slots]
-    topk_weights += row * (Router::TOPK + params.shared);
-    topk_ids += row * (Router::TOPK + params.shared);
+    topk_weights += row * (Router::TOPK + params.num_shared_experts);
+    topk_ids += row * (Router::TOPK + params.num_shared_experts);
 
-    if (token.count <= WARP_SIZE / 2) { /* few enough for the first warp alone */
+    if (shared.num_candidates <= WARP_SIZE / 2) { /* few enough for the first warp alone */
         if (expert >= WARP_SIZE)
             return;
-        few_choose<2, WARP_SIZE / 2>(token, WARP_SIZE / 2, topk_ids);
+        choose_experts<2, WARP_SIZE / 2>(shared, WARP_SIZE / 2, topk_ids);
         __syncwarp();
     } else {
-        few_choose<Router::EXPERTS / WARP_SIZE, WARP_SIZE>(token, token.count, topk_ids);
+        choose_experts<Router::EXPERTS / WARP_SIZE, WARP_SIZE>(shared, shared.num_candidates, topk_ids);
         __syncthreads();
         if (expert >= WARP_SIZE)
             return;
@@ -130,13 +130,13 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
 #pragma unroll
     for (int k = 0; k < Router::TOPK; k += 4) {
-        const float4 four = *(const float4 *)(token.chosen + k);
+        const float4 four = *(const float4 *)(shared.chosen + k);
 
         sum += (four.x + four.y) + (four.z + four.w);
     }
     sum = round_to<T>(sum);
     if (lane < Router::TOPK)
-        topk_weights[lane] = weight_of<T>(params, token.chosen[lane], sum);
+        topk_weights[lane] = weight_of<T>(params, shared.chosen[lane], sum);
     store_shared_experts<Router, T>(params, sum, lane, WARP_SIZE, topk_weights, topk_ids);
     // [few_weights]
 }

@@ -1,7 +1,7 @@
 /**
  * @file gate_choice.cuh
  * @brief Device functions of chapter 13a's gate, which chapters 13b, 13c and 15 also use: choices as ordered keys, the
- * two largest keys of a group, slots and weights; and 13c's slow path, which routes a token in rounds.
+ * two largest keys of a group, ranks and weights; and 13c's slow path, which routes a token in rounds.
  *
  * A Router is a class of compile-time constants (see router.cuh).
  */
@@ -26,7 +26,9 @@ static __device__ __forceinline__ unsigned ordered_key(float choice)
 
     return isnan(choice) ? 0u : key;
 }
+// [ordered]
 
+// [choice_of]
 /**
  * Returns the choice that a key represents. Returns -infinity for the key of NaN, because NaN counts as -infinity in a
  * group's score.
@@ -37,7 +39,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 
     return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
 }
-// [ordered]
+// [choice_of]
 
 // [entry]
 /**
@@ -105,9 +107,9 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 /** The parameters for computing weights from the chosen experts' scores. */
 struct weighting {
     bool renormalize;
-    float scale;  /* factor for all weights */
-    int shared;   /* number of shared experts, in addition to a token's chosen ones */
-    float factor; /* a shared expert's score is the sum divided by this factor */
+    float scale;                 /* factor for all weights */
+    int num_shared_experts;      /* in addition to a token's chosen experts */
+    float routed_scaling_factor; /* a shared expert's score is the sum divided by this factor */
 };
 
 static inline weighting weighting_of(const gate_problem *problem)
@@ -143,14 +145,14 @@ static __device__ __forceinline__ float weight_of(weighting params, float score,
 // [shared_experts]
 /**
  * Writes a token's shared experts after its TOPK chosen ones, with the work divided among `lanes` lanes. A shared
- * expert's score is not limited to the range from 0 to 1, because params.factor may be any number.
+ * expert's score is not limited to the range from 0 to 1, because params.routed_scaling_factor may be any number.
  */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting params, float sum, int lane, int lanes,
                                                             float *topk_weights, int *topk_ids)
 {
-    for (int i = lane; i < params.shared; i += lanes) {
-        const float score = round_to<T>(__fdividef(sum, params.factor));
+    for (int i = lane; i < params.num_shared_experts; i += lanes) {
+        const float score = round_to<T>(__fdividef(sum, params.routed_scaling_factor));
         const float weight = params.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
 
         topk_weights[Router::TOPK + i] = weight * params.scale;
@@ -187,19 +189,19 @@ struct two_keys {
 template <int GROUP_SIZE>
 static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 {
-    const int part = threadIdx.x % WARP_SIZE / GROUP_SIZE;
+    const int group_in_warp = threadIdx.x % WARP_SIZE / GROUP_SIZE;
     two_keys best = {0, 0};
 
 #pragma unroll
     for (int i = 0; i < WARP_SIZE / GROUP_SIZE; i++) {
-        const unsigned mine = i == part ? key : 0;
+        const unsigned mine = i == group_in_warp ? key : 0;
         const unsigned first = __reduce_max_sync(FULL_MASK, mine);
-        const unsigned holders = __ballot_sync(FULL_MASK, (i == part) & (key == first));
+        const unsigned holders = __ballot_sync(FULL_MASK, (i == group_in_warp) & (key == first));
         const unsigned next = __reduce_max_sync(FULL_MASK, mine == first ? 0 : mine);
         const unsigned second = __popc(holders) > 1 ? first : next;
 
-        best.first = i == part ? first : best.first;
-        best.second = i == part ? second : best.second;
+        best.first = i == group_in_warp ? first : best.first;
+        best.second = i == group_in_warp ? second : best.second;
     }
     return best;
 }
@@ -227,10 +229,10 @@ static __device__ __noinline__ void choose_by_rounds(weighting params, const T *
 
         own[i] = pack_candidate(key, expert);
 #pragma unroll
-        for (int part = 0; part < WARP_SIZE / Router::GROUP_SIZE; part++) {
-            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::GROUP_SIZE);
+        for (int group_in_warp = 0; group_in_warp < WARP_SIZE / Router::GROUP_SIZE; group_in_warp++) {
+            const float its_score = __shfl_sync(FULL_MASK, score, group_in_warp * Router::GROUP_SIZE);
 
-            group_score = lane == i * (WARP_SIZE / Router::GROUP_SIZE) + part ? of_part : group_score;
+            group_score = lane == i * (WARP_SIZE / Router::GROUP_SIZE) + group_in_warp ? its_score : group_score;
         }
     }
     for (int i = 0; i < Router::GROUPS; i++) {
@@ -239,11 +241,11 @@ static __device__ __noinline__ void choose_by_rounds(weighting params, const T *
         rank += (other > group_score) | ((other == group_score) & (i < lane));
     }
 
-    const unsigned groups = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
+    const unsigned kept_groups_mask = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
 
 #pragma unroll
     for (int i = 0; i < EXPERTS_PER_LANE; i++)
-        own[i] = groups >> (i * WARP_SIZE + lane) / Router::GROUP_SIZE & 1 ? own[i] : 0;
+        own[i] = kept_groups_mask >> (i * WARP_SIZE + lane) / Router::GROUP_SIZE & 1 ? own[i] : 0;
     for (int k = 0; k < Router::TOPK; k++) {
         packed_candidate best = 0;
 

@@ -119,7 +119,7 @@ def flow(directory):
 
 def bounded_tokens(directory):
     """Returns the tokens of a gate's output with the results of the steps of chapters 13a to 13c: the kept groups and
-    their second-best experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the
+    their second-best experts, the bound, the candidates in ascending order and their ranks. Raises ValueError if the
     gate's output has different ids."""
     ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
@@ -132,7 +132,7 @@ def bounded_tokens(directory):
         tokens.append({
             "word": WORD_NAMES.get(word, f'"{word}"'), "choice": [round(value, 5) for value in choice], "stay": stay,
             "second": [choice.index(best[group][1], group * GROUP) for group in stay], "bound": round(bound, 5),
-            "candidates": passing, "slots": [ranked.index(expert) for expert in passing]})
+            "candidates": passing, "ranks": [ranked.index(expert) for expert in passing]})
     return tokens
 
 

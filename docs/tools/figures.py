@@ -128,7 +128,7 @@ FIGURES = {
                   lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
     "13a_ranks": ("Two votes rank a token's eight groups", "gate_figures.draw_votes",
                   _traced(vote_steps.group_votes, f"13a_gate_bound {FOUR_TOKENS}")),
-    "13b_lanes": ("One warp, four tokens: from counts to lists and slots", "gate_figures.draw_lanes",
+    "13b_lanes": ("One warp, four tokens: from counts to lists and ranks", "gate_figures.draw_lanes",
                   lambda build: choices.lanes(runs.arrays(build, "13b_gate_lane_per_group", FOUR_TOKENS))),
     "13c_mask": ("Lane {lane}: 32 choices, their signs, and the mask", "gate_figures.draw_mask",
                  lambda build: choices.mask(

@@ -15,13 +15,13 @@ def _dots(ax, points, colour, size=6, ring=False):
 
 def _looks(data):
     """Returns, for each style, its name, its experts and their legend, with the most prominent style last."""
-    chosen = {expert for expert, slot in zip(data["candidates"], data["slots"]) if slot < TOPK}
+    chosen = {expert for expert, rank in zip(data["candidates"], data["ranks"]) if rank < TOPK}
     inside = {expert for expert in range(len(data["choice"])) if expert // GROUP in data["stay"]}
     passing = set(data["candidates"])
     return (("pale", set(range(len(data["choice"]))) - inside, "its group is dropped"),
             ("sky", inside - passing, "its group is kept, below the bound"),
             ("green", passing - chosen, "candidate, not chosen"),
-            ("vermillion", chosen, "candidate, chosen: the number is its slot"))
+            ("vermillion", chosen, "candidate, chosen: the number is its rank"))
 
 
 def _draw_rows(ax, data, at, left, right, top, pitch):
@@ -34,14 +34,14 @@ def _draw_rows(ax, data, at, left, right, top, pitch):
     for look, experts, _ in _looks(data):
         _dots(ax, [at[expert] for expert in sorted(experts)], look)
     _dots(ax, [at[expert] for expert in data["second"]], "ink", 11, ring=True)
-    for expert, slot in zip(data["candidates"], data["slots"]):
-        if slot < TOPK:
-            write(ax, at[expert][0], at[expert][1] - 9, slot, "center", bold=True)
+    for expert, rank in zip(data["candidates"], data["ranks"]):
+        if rank < TOPK:
+            write(ax, at[expert][0], at[expert][1] - 9, rank, "center", bold=True)
 
 
 def draw_bound(data, title):
-    """Draws a row for each group with a dot for each expert, the bound as a line and, below, the chosen experts in slot
-    order."""
+    """Draws a row for each group with a dot for each expert, the bound as a line and, below, the chosen experts in the
+    order of their ranks."""
     left, right, top, pitch, num_groups = 88, 686, 66, 44, len(data["choice"]) // GROUP
     low, high, foot = min(data["choice"]) - 0.03, max(data["choice"]) + 0.03, top + pitch * num_groups
     ax = canvas(700, foot + 192, title)
@@ -66,14 +66,14 @@ def draw_bound(data, title):
     _dots(ax, [(464, foot + 36)], "ink", 11, ring=True)
     write(ax, 474, foot + 40, "second best of a kept group")
     width = (right - 14) / TOPK
-    for slot in range(TOPK):
-        expert = data["candidates"][data["slots"].index(slot)]
-        write(ax, 14 + width * (slot + 0.5), foot + 88, f"slot {slot}", "center")
-        cell(ax, 14 + width * slot, foot + 96, width - 5, 44,
+    for rank in range(TOPK):
+        expert = data["candidates"][data["ranks"].index(rank)]
+        write(ax, 14 + width * (rank + 0.5), foot + 88, f"rank {rank}", "center")
+        cell(ax, 14 + width * rank, foot + 96, width - 5, 44,
              [f"expert {expert}", f"{data['choice'][expert]:.3f}"], "light_vermillion", "vermillion")
     write(ax, 14, foot + 160, f"Row {data['row']} of the router's data, whose token is {data['word']}. In each group, "
                               "the first expert is at the top.")
-    write(ax, 14, foot + 178, "A candidate's slot is the number of candidates that are larger.")
+    write(ax, 14, foot + 178, "A candidate's rank is the number of candidates that are larger.")
     return ax
 
 
@@ -124,16 +124,16 @@ def draw_votes(data, title, column=1):
 
 def draw_lanes(data, title):
     """Draws 32 lanes in a row with their counts, and below them each token's list."""
-    left, top, list_top, row, slots = 96, 64, 206, 82, 45
-    num_groups, longest = len(data["tokens"][0]["counts"]), max(len(token["slots"]) for token in data["tokens"])
-    width = (slots * longest + 3) / len(data["tokens"])  # the width of a token's lanes
+    left, top, list_top, row, cells = 96, 64, 206, 82, 45
+    num_groups, longest = len(data["tokens"][0]["counts"]), max(len(token["ranks"]) for token in data["tokens"])
+    width = (cells * longest + 3) / len(data["tokens"])  # the width of a token's lanes
     pitch = (width - 6) / num_groups
-    ax = canvas(left + slots * longest + 12, list_top + row * len(data["tokens"]) + 22, title)
+    ax = canvas(left + cells * longest + 12, list_top + row * len(data["tokens"]) + 22, title)
     for number, name in enumerate(("lane", "group", "candidates", "end")):
         write(ax, 14, top + 16 + 24 * number, name, bold=number > 1)
     write(ax, left - 10, list_top - 12, "position", "right")
     for position in range(longest):
-        write(ax, left + slots * (position + 0.5), list_top - 12, position, "center")
+        write(ax, left + cells * (position + 0.5), list_top - 12, position, "center")
     for number, token in enumerate(data["tokens"]):
         colours = dict(zip(token["stay"], LANE_COLOURS))
         first = left + width * number
@@ -145,25 +145,25 @@ def draw_lanes(data, title):
             for line, text in enumerate((count, end), 2):
                 cell(ax, x, top + 24 * line, pitch - 1.5, 22, [text], f"light_{colour}" if colour else "ground",
                      colour or "pale")
-        _draw_list(ax, token, number * num_groups, colours, left, list_top + row * number, slots)
+        _draw_list(ax, token, number * num_groups, colours, left, list_top + row * number, cells)
         write(ax, 14, list_top + row * number + 13, f"token {number}", bold=True)
         write(ax, left - 10, list_top + row * number + 13, "id", "right")
-        write(ax, left - 10, list_top + row * number + 33, "slot", "right")
+        write(ax, left - 10, list_top + row * number + 33, "rank", "right")
         write(ax, 14, list_top + row * number + 62, "written by")
     write(ax, 14, list_top + row * len(data["tokens"]) + 6,
-          "A lane writes positions end - candidates to end - 1. Entries without colour are not chosen (slot 8 or "
+          "A lane writes positions end - candidates to end - 1. Cells without colour are not chosen (rank 8 or "
           "higher).")
     return ax
 
 
 def _draw_list(ax, token, first_lane, colours, left, y, width):
-    """Draws a token's list: ids, slots, and below them the lanes that wrote them."""
-    for position, (expert, slot) in enumerate(zip(token["candidates"], token["slots"])):
+    """Draws a token's list: ids, ranks, and below them the lanes that wrote them."""
+    for position, (expert, rank) in enumerate(zip(token["candidates"], token["ranks"])):
         colour = colours[expert // GROUP]
         boxes(ax, [(left + width * position, y - 4, width - 3, 44)],
-              f"light_{colour}" if slot < TOPK else "ground", colour)
+              f"light_{colour}" if rank < TOPK else "ground", colour)
         write(ax, left + width * (position + 0.5) - 1.5, y + 13, expert, "center")
-        write(ax, left + width * (position + 0.5) - 1.5, y + 33, slot, "center", bold=slot < TOPK)
+        write(ax, left + width * (position + 0.5) - 1.5, y + 33, rank, "center", bold=rank < TOPK)
     for group, colour in colours.items():
         x, end = (left + width * (token["ends"][group] - back) for back in (token["counts"][group], 0))
         lines(ax, [(x + 1, y + 46, end - 4, y + 46)], colour, 2.5)
@@ -192,7 +192,7 @@ def draw_mask(data, title):
     for y, name in ((base - 4, "choice minus"), (base + 12, f"bound ({data['bound']:.3f})"), (signs - 14, "e"),
                     (signs + 14, "sign bit"), (out + 16, "inverted"), (out + 79, "ids listed")):
         write(ax, 14, y, name)
-    for half, name in enumerate(("low, last 16 bits: e = 0 to 15", "high, last 16 bits: e = 16 to 31")):
+    for half, name in enumerate(("first_half, last 16 bits: e = 0 to 15", "second_half, last 16 bits: e = 16 to 31")):
         write(ax, columns[half * GROUP // 2] + pitch * GROUP / 4, fill - 12, name, "center", bold=True)
     for e, x in enumerate(columns):
         write(ax, x + pitch / 2 - 1, signs - 14, e, "center")
@@ -211,8 +211,8 @@ def draw_mask(data, title):
         cell(ax, x, out + 62, 42, 26, [expert], "light_blue", "blue")
     write(ax, left + 48 * len(data["listed"]) + 4, out + 79,
           f"at positions {data['position']} to {data['position'] + len(data['listed']) - 1} of the token's list")
-    write(ax, 14, out + 112, f"Group {data['group']} of row {data['row']} of the router's data. The mask is ~(low << "
-                             f"16 | high) = {data['mask']}.")
+    write(ax, 14, out + 112, f"Group {data['group']} of row {data['row']} of the router's data. The mask is ~(first_half "
+                             f"<< 16 | second_half) = {data['mask']}.")
     write(ax, 14, out + 130, "A step shifts both halves to the left and puts a sign at the right end. An empty box is "
                              "a bit that is still 0.")
     write(ax, 14, out + 148, "Each step moves the signs one column left; after 16 steps each is below its own bar.")

@@ -9,14 +9,14 @@
 static const unsigned FULL_MASK = 0xffffffffu;
 
 /** A candidate packed into one number: its key in the upper half, its inverted id in the lower half. */
-typedef unsigned long long entry;
+typedef unsigned long long packed_candidate;
 
-static __device__ entry entry_of(unsigned key, int id)
+static __device__ packed_candidate pack_candidate(unsigned key, int id)
 {
-    return (entry)key << 32 | ~(unsigned)id;
+    return (packed_candidate)key << 32 | ~(unsigned)id;
 }
 
-static __device__ int id_of(entry candidate)
+static __device__ int id_of(packed_candidate candidate)
 {
     return (int)~(unsigned)candidate;
 }
@@ -34,7 +34,7 @@ static __device__ unsigned second_largest(unsigned key)
 /** Chooses experts. Grid: a block of one warp for each token. Lane l has expert l of each group. */
 static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *candidates)
 {
-    __shared__ entry list[EXPERTS];
+    __shared__ packed_candidate list[EXPERTS];
     const int lane = threadIdx.x, token = blockIdx.x;
     unsigned key[GROUPS], bound = 0xffffffffu;
     int count = 0;
@@ -48,14 +48,14 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
     // END bound
 
     // TODO list
-    // Store every key that is at least `bound` as an entry of `list`, without gaps. In every lane, set `count` to the
-    // number of entries.
+    // Store every key that is at least `bound` in `list` as a packed candidate, without gaps. In every lane, set
+    // `count` to the number of candidates.
     // END list
     __syncwarp();
 
     // TODO choose
-    // A candidate's slot among the choices is the number of entries larger than the candidate's. There may be more
-    // candidates than lanes.
+    // A candidate's rank is the number of larger packed candidates, and its index in the token's row of topk_ids. There
+    // may be more candidates than lanes.
     // END choose
     if (lane == 0)
         candidates[token] = count;

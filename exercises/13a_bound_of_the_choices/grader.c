@@ -94,7 +94,7 @@ static void no_rounds(struct grade *grade)
     check(grade, 6, 1u << 31, -1);
     grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
     grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
-    grade_check_unused(grade, "atomic_requests", "a vote tells each lane its place in the list");
+    grade_check_unused(grade, "atomic_requests", "a vote gives each lane its position in the list");
     grade_check_unused(grade, "block_barriers", "there is one warp");
 }
 

@@ -15,10 +15,10 @@ enum { WARP_SIZE = 32 };
  * Ranks the WARP_SIZE values of each row.
  *
  * @param values  [num_rows, WARP_SIZE]
- * @param slots   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. Larger values rank
+ * @param ranks   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. Larger values rank
  *                first, 0 ranks before -0, ties go to the lower position, and NaN ranks last
  */
-cudaError_t slots_launch(const float *values, int num_rows, int32_t *slots);
+cudaError_t ranks_launch(const float *values, int num_rows, int32_t *ranks);
 
 #ifdef __cplusplus
 }

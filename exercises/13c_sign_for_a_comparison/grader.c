@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 13c_sign_for_a_comparison: checks the slots, even in rare rows, and that other rows need no shuffles.
+ * @brief 13c_sign_for_a_comparison: checks the ranks, even in rare rows, and that other rows need no shuffles.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
@@ -33,12 +33,12 @@ static void fill_row(struct grade *grade, float *row)
     }
 }
 
-/** Launches the kernel on rows that have special values at random positions, and checks the slots. */
+/** Launches the kernel on rows that have special values at random positions, and checks the ranks. */
 static void check(struct grade *grade, int num_rows, const char *what, int num_special, const float *special)
 {
     const size_t count = (size_t)num_rows * WARP_SIZE;
     float *const values = grade_allocate_host(grade, count * sizeof *values);
-    int32_t *const slots = grade_allocate_host(grade, count * sizeof *slots);
+    int32_t *const ranks = grade_allocate_host(grade, count * sizeof *ranks);
 
     for (int r = 0; r < num_rows; r++) {
         float *const row = values + r * WARP_SIZE;
@@ -48,20 +48,20 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
         for (int i = 0; i < num_special; i++)
             row[(first + 7 * i) % WARP_SIZE] = special[i];
         for (int i = 0; i < WARP_SIZE; i++) {
-            int32_t *const slot = slots + r * WARP_SIZE + i;
+            int32_t *const rank = ranks + r * WARP_SIZE + i;
 
-            *slot = 0;
+            *rank = 0;
             for (int k = 0; k < WARP_SIZE; k++)
-                *slot += key_of(row[k]) > key_of(row[i]) || (key_of(row[k]) == key_of(row[i]) && k < i);
+                *rank += key_of(row[k]) > key_of(row[i]) || (key_of(row[k]) == key_of(row[i]) && k < i);
         }
     }
     grade_describe_input(grade, "%d rows, %s", num_rows, what);
 
     const float *const device_values = grade_input(grade, "values", values, count * sizeof *values);
-    int32_t *const found = grade_output(grade, "slots", count * sizeof *found);
+    int32_t *const found = grade_output(grade, "ranks", count * sizeof *found);
 
-    grade_run_launch(grade, slots_launch(device_values, num_rows, found));
-    grade_check_int(grade, "slots", "value", slots, found, count);
+    grade_run_launch(grade, ranks_launch(device_values, num_rows, found));
+    grade_check_int(grade, "ranks", "value", ranks, found, count);
 }
 
 static void all_differ(struct grade *grade)

@@ -278,15 +278,15 @@ class Committed(unittest.TestCase):
         self.assertTrue(holds(found, [2, 4, 9, 11, 13, 13, 1, 13, 13, 6, 7, 8, 10, 12, 13, 0, 3, 5, 13, 13, 13]))
         self.assertIn("num_tokens_post_padded = 18", texts("06_blocks"))
 
-    def test_the_bound_parts_the_candidates_whose_slots_are_the_answer(self):
+    def test_the_bound_separates_the_candidates_whose_ranks_are_the_answer(self):
         data = figures.read_data("13a_bound", BUILD)
         raw = (runs.arrays(BUILD, "13a_gate_bound", "--num-tokens 4") / "topk_ids.npy").read_bytes()
         chosen = struct.unpack("<8i", raw[-64:-32])
         self.assertEqual([text for text in texts("13a_bound") if text.startswith("expert ")],
                          [f"expert {id_}" for id_ in chosen])
-        slots = dict(zip(data["candidates"], data["slots"]))
-        self.assertEqual([slots[id_] for id_ in chosen], list(range(8)))
-        self.assertEqual(numbers("13a_bound"), [slots[id_] for id_ in sorted(chosen)])
+        ranks = dict(zip(data["candidates"], data["ranks"]))
+        self.assertEqual([ranks[id_] for id_ in chosen], list(range(8)))
+        self.assertEqual(numbers("13a_bound"), [ranks[id_] for id_ in sorted(chosen)])
         self.assertEqual(data["bound"], min(data["choice"][expert] for expert in data["second"]))
         self.assertEqual(data["candidates"], [expert for expert, choice in enumerate(data["choice"])
                                               if expert // 32 in data["stay"] and choice >= data["bound"]])
@@ -306,7 +306,7 @@ class Committed(unittest.TestCase):
                 if name == snippet and event["kind"] == kind and event.get("operation") == operation]
 
     def stored(self, program, snippet, room):
-        """Returns the words that each lane stores in its token's list of `room` slots, with their slots."""
+        """Returns the words that each lane stores in its token's list of `room` positions, with their positions."""
         events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
         begin = min(event["offset"][lane] for event in events for lane in event["active"])
         for event in events:
@@ -325,15 +325,15 @@ class Committed(unittest.TestCase):
         stored, shown = self.stored(name, "many_candidates", 257), numbers("13b_lanes")
         for number, token in enumerate(tokens):
             self.assertTrue(holds(shown, sum(lanes[8 * number:8 * number + 8], ())))
-            self.assertTrue(holds(shown, sum(zip(token["candidates"], token["slots"]), ())))
+            self.assertTrue(holds(shown, sum(zip(token["candidates"], token["ranks"]), ())))
             for lane in range(8 * number, 8 * number + 8):
                 at = range(ends[lane] - counts[lane], ends[lane])
-                self.assertEqual([(position, ~entry & 0xffffffff) for position, entry in stored[lane]],
+                self.assertEqual([(position, ~word & 0xffffffff) for position, word in stored[lane]],
                                  [(position, token["candidates"][position]) for position in at])
                 self.assertEqual(f"lane {lane}" in texts("13b_lanes"), lane in stored and bool(stored[lane]))
         raw = (runs.arrays(BUILD, name, "--num-tokens 4") / "topk_ids.npy").read_bytes()
         self.assertEqual(struct.unpack("<32i", raw[-128:]), tuple(
-            token["candidates"][token["slots"].index(slot)] for token in tokens for slot in range(8)))
+            token["candidates"][token["ranks"].index(rank)] for token in tokens for rank in range(8)))
 
     def test_the_mask_has_the_bits_of_the_ids_that_the_lane_stored(self):
         data, name = figures.read_data("13c_mask", BUILD), "13c_gate_fewer_instructions_many"
