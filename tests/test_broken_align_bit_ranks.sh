@@ -10,8 +10,8 @@ few="--num-tokens 64"
 # Leaves out the kernels for 64-bit ids and for more than 256 experts.
 breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/align.cu \
     's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
-     s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
-     s/: launch_few<Id, FAST_EXPERTS>/launch_few<Id, FAST_EXPERTS>/'
+     s/problem->num_experts > STATIC_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
+     s/: launch_few<Id, STATIC_EXPERTS>/launch_few<Id, STATIC_EXPERTS>/'
 
 # shellcheck disable=SC2086 # must split into words
 {
@@ -27,7 +27,7 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
         's/\(__match_any_sync(FULL_MASK, expert)\) & lanes_below(lane))/\1 \& lanes_below(lane + 1))/' \
         "num_tokens_post_padded" "" --num-tokens 2
     breaks "a block too few" \
-        's/(align.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/align.num_experts \/ FEW_EXPERTS/' \
+        's/(align.num_experts + EXPERTS_PER_BLOCK - 1) \/ EXPERTS_PER_BLOCK/align.num_experts \/ EXPERTS_PER_BLOCK/' \
         "expert_ids" "" $few --num-experts 255 --dist uniform
 }
 finish

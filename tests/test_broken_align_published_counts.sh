@@ -13,9 +13,9 @@ many="--num-tokens 2048"
 # polls.
 breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published_counts/align.cu \
     '/problem->wide_ids ? launch_many<int64_t>/{N;s/problem->wide_ids.*: //}
-     /if (problem->num_experts > FAST_EXPERTS)$/,+1d
+     /if (problem->num_experts > STATIC_EXPERTS)$/,+1d
      /if (numel <= \(8192\|65536\|262144\|524288\))$/,+1d
-     s/, LONG_TILE>(problem/, 4>(problem/
+     s/, LONG_TILE_IDS_PER_THREAD>(problem/, 4>(problem/
      s/(1 << 22)/100/'
 
 # build_exchange SED: edits the kernel and links it with the test of launches that share a workspace, as
@@ -47,12 +47,12 @@ exchange() {
         "expected 26368, got -1" "" $many
     breaks "a block that returns at once" '/^    word64 \*const sets = /i if (blockIdx.x == 0) return;' \
         "expected 26368, got -1" "" $many
-    breaks "a plain store of a row" 's/atomicExch(&row\[e \/ PER_WORD\], word | WRITTEN)/row[e \/ PER_WORD] = word | WRITTEN/' "race" \
+    breaks "a plain store of a row" 's/atomicExch(&row\[e \/ COUNTS_PER_WORD\], word | WRITTEN)/row[e \/ COUNTS_PER_WORD] = word | WRITTEN/' "race" \
         "*row*" $many
-    breaks "more blocks than the device holds" 's/= processors < ALIGN_MAX_BLOCKS ? processors :/=/' \
+    breaks "more blocks than the device holds" 's/= multiprocessors < ALIGN_MAX_BLOCKS ? multiprocessors :/=/' \
         "too many blocks in cooperative launch" "" --num-tokens 4096
 }
 exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
-exchange "rows that are not cleared" 's/i < (int)(last >> 1)/i < 0/' "FAILED"
-exchange "readers that are not set back" '/atomicAnd(&workspace->readers, gave_up(set));/d' "FAILED"
+exchange "rows that are not cleared" 's/i < (int)(previous >> 1)/i < 0/' "FAILED"
+exchange "arrivals that are not reset" '/atomicAnd(&workspace->arrivals, gave_up(set));/d' "FAILED"
 finish

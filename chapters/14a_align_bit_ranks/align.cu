@@ -36,21 +36,21 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 /**
  * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one block of rows. All warps read
  * all ids. An id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size.
- * ONE_TOKEN is for at most MAX_PAIRWISE_IDS ids that fit into one block of rows: pairwise comparisons are then faster than a
- * match instruction.
+ * ONE_BLOCK_EACH is for at most MAX_PAIRWISE_IDS ids that fit into one block of rows, so that an expert opens at most
+ * one: pairwise comparisons are then faster than a match instruction.
  */
-template <typename Id, bool ONE_TOKEN>
+template <typename Id, bool ONE_BLOCK_EACH>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)
 {
-    const int thread = threadIdx.x, lane = thread % WARP_SIZE, own = blockIdx.x;
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, own_position = blockIdx.x;
 
     wait_for_previous_kernel();
     const Id *const ids = (const Id *)align.topk_ids;
     const int expert = expert_of(lane < align.numel ? ids[lane] : (Id)-1, align.num_experts);
-    const int own_expert = expert_of(own < align.numel ? ids[own] : (Id)-1, align.num_experts);
+    const int own_expert = expert_of(own_position < align.numel ? ids[own_position] : (Id)-1, align.num_experts);
     int rank = 0; /* number of the expert's ids before this lane's id */
 
-    if (ONE_TOKEN) {
+    if (ONE_BLOCK_EACH) {
 #pragma unroll
         for (int k = 0; k < MAX_PAIRWISE_IDS - 1; k++)
             rank += (__shfl_sync(FULL_MASK, expert, k) == expert) & (k < lane);
@@ -60,24 +60,26 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
     // [warp_ids]
 
     // [warp_votes]
-    const bool opens = (expert >= 0) & (ONE_TOKEN ? rank == 0 : begins_block(rank, align));
-    const bool before = (expert < own_expert) | (!ONE_TOKEN & (expert == own_expert) & (lane < own));
-    const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
+    const bool opens = (expert >= 0) & (ONE_BLOCK_EACH ? rank == 0 : begins_block(rank, align));
+    const bool precedes = (expert < own_expert) | (!ONE_BLOCK_EACH & (expert == own_expert) & (lane < own_position));
+    const unsigned openers = __ballot_sync(FULL_MASK, opens),
+                   openers_before = __ballot_sync(FULL_MASK, opens & precedes);
     const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
     let_next_kernel_start();
     // [warp_votes]
 
     // [warp_index]
-    const bool own_opens = openers >> own & 1;
-    const unsigned own_ids = own_opens ? same & ~lanes_below(own) : 0;
-    const int block = own_opens ? __popc(openers_before) : __popc(openers) + __popc(~openers & lanes_below(own));
+    const bool own_opens = openers >> own_position & 1;
+    const unsigned own_ids = own_opens ? same & ~lanes_below(own_position) : 0;
+    const int block = own_opens ? __popc(openers_before)
+                                : __popc(openers) + __popc(~openers & lanes_below(own_position));
     const int slot = __popc(own_ids & lanes_below(lane));
     // [warp_index]
 
     // [warp_rows]
     int *const rows = align.sorted_token_ids + block * align.block_size;
 
-    if (block < align.most_blocks) {
+    if (block < align.capacity_blocks) {
         if (thread < WARP_SIZE && own_ids >> lane & 1 && slot < align.block_size)
             rows[slot] = lane;
 #pragma unroll 1
@@ -86,9 +88,9 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
         if (thread == 0)
             align.expert_ids[block] = !own_opens ? -1 : align.expert_map ? align.expert_map[own_expert] : own_expert;
     }
-    if (own == 0 && thread == 0)
+    if (own_position == 0 && thread == 0)
         *align.num_tokens_post_padded = __popc(openers) * align.block_size;
-    if (align.most_blocks > (int)gridDim.x)
+    if (align.capacity_blocks > (int)gridDim.x)
         pad_list(align, gridDim.x, ROW_THREADS);
 }
 // [warp_rows]
@@ -102,7 +104,7 @@ static __host__ __device__ int words_of_marks(int numel)
 
 static size_t few_shared_bytes(const align_arguments &align)
 {
-    return ((size_t)align.experts + EXPERTS_PER_BLOCK * words_of_marks(align.numel)) * sizeof(int);
+    return ((size_t)align.padded_experts + EXPERTS_PER_BLOCK * words_of_marks(align.numel)) * sizeof(int);
 }
 // [few_shared]
 
@@ -122,23 +124,23 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 
 // [few]
 /**
- * Aligns up to IDS_PER_THREAD * MAX_THREADS ids. Grid: one block for every EXPERTS_PER_BLOCK experts. Each block counts all ids and
- * writes the groups of its own experts.
+ * Aligns up to IDS_PER_THREAD * MAX_THREADS ids. Grid: one block for every EXPERTS_PER_BLOCK experts. Each block counts
+ * all ids and writes the groups of its own experts.
  */
 template <typename Id, int EXPERTS, int IDS_PER_THREAD>
 static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arguments align)
 {
     extern __shared__ int4 shared[];
-    const int experts = experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
-    int *const counts = (int *)shared; /* [experts] */
+    const int padded_experts = padded_experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
+    int *const counts = (int *)shared; /* [padded_experts] */
     unsigned *const marks = (unsigned *)counts +
-                            experts; /* [EXPERTS_PER_BLOCK][words]: per expert, one bit for each id */
+                            padded_experts; /* [EXPERTS_PER_BLOCK][words]: per expert, one bit for each id */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * EXPERTS_PER_BLOCK;
     Id ids[IDS_PER_THREAD];
 
 #pragma unroll 1
-    for (int i = thread; i < (experts + EXPERTS_PER_BLOCK * words) / 4; i += num_threads)
+    for (int i = thread; i < (padded_experts + EXPERTS_PER_BLOCK * words) / 4; i += num_threads)
         shared[i] = make_int4(0, 0, 0, 0);
     wait_for_previous_kernel();
 #pragma unroll
@@ -153,12 +155,12 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS_PER_THREAD; k++) {
-        const int expert = expert_of(ids[k], align.num_experts), own = expert - first_own;
+        const int expert = expert_of(ids[k], align.num_experts), index_in_block = expert - first_own;
 
         if (expert >= 0)
             atomicAdd(&counts[expert], 1);
-        if (expert >= 0 && (unsigned)own < EXPERTS_PER_BLOCK)
-            atomicOr(&marks[own * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
+        if (expert >= 0 && (unsigned)index_in_block < EXPERTS_PER_BLOCK)
+            atomicOr(&marks[index_in_block * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
     }
     __syncthreads();
     // [few_count]
@@ -167,11 +169,11 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     let_next_kernel_start();
     if (thread >= WRITER_THREADS)
         return;
-    const int own = warp % EXPERTS_PER_BLOCK, own_expert = first_own + own;
+    const int own_index = warp % EXPERTS_PER_BLOCK, own_expert = first_own + own_index;
     int total = 0, begin = 0;
 
 #pragma unroll(EXPERTS ? STATIC_EXPERTS / 4 / WARP_SIZE : 1)
-    for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
+    for (int e = 4 * lane; e < padded_experts; e += 4 * WARP_SIZE) {
         const int4 four = *(const int4 *)&counts[e];
         const int blocks[4] = {few_blocks_for(four.x, align), few_blocks_for(four.y, align),
                                few_blocks_for(four.z, align), few_blocks_for(four.w, align)};
@@ -193,7 +195,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
 
 #pragma unroll
         for (int k = 0; k < IDS_PER_THREAD; k++) {
-            bits[k] = lane * IDS_PER_THREAD + k < words ? marks[own * words + lane * IDS_PER_THREAD + k] : 0;
+            bits[k] = lane * IDS_PER_THREAD + k < words ? marks[own_index * words + lane * IDS_PER_THREAD + k] : 0;
             count += __popc(bits[k]);
         }
         int *next_slot = align.sorted_token_ids + begin * align.block_size + scan_lanes(count) - count;
@@ -216,8 +218,8 @@ template <typename Id, int EXPERTS, int IDS_PER_THREAD>
 static cudaError_t launch_blocks(const align_arguments &align, bool overlap, cudaStream_t stream)
 {
     const int blocks = (align.num_experts + EXPERTS_PER_BLOCK - 1) / EXPERTS_PER_BLOCK;
-    const int share = round_up(align.numel, WARP_SIZE * IDS_PER_THREAD) / IDS_PER_THREAD,
-              threads = share > WRITER_THREADS ? share : WRITER_THREADS;
+    const int counting_threads = round_up(align.numel, WARP_SIZE * IDS_PER_THREAD) / IDS_PER_THREAD,
+              threads = counting_threads > WRITER_THREADS ? counting_threads : WRITER_THREADS;
 
     return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS_PER_THREAD>, blocks, threads,
                               few_shared_bytes(align), stream, align);

@@ -3,7 +3,7 @@
  * @brief Chapter 14b: one launch at every size, and every group in ascending order.
  *
  * Before: beyond 4,096 ids, chapter 10 is the fallback: one block counts all ids, and a second launch sorts.
- * Now:    one launch. Small inputs go to chapter 14a's kernels. For many ids, each block counts a part of them,
+ * Now:    one launch. Up to 4,096 ids use chapter 14a's kernels. For more, each block counts a part of the ids,
  *         publishes its counts, polls the other blocks' counts, and writes its part in order.
  * Watch:  one launch at every size; blocks that wait for other blocks of the launch; no atomic that determines a rank.
  */
@@ -18,24 +18,27 @@
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
-    int device, processors = 0, each = 0;
+    int device, multiprocessors = 0, blocks_per_multiprocessor = 0;
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
 
     if (status == cudaSuccess)
         status = cudaGetDevice(&device);
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared_bytes);
-    if (status == cudaSuccess && each == 0)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel, threads,
+                                                               shared_bytes);
+    if (status == cudaSuccess && blocks_per_multiprocessor == 0)
         status = cudaErrorInvalidConfiguration;
-    *blocks = processors < ALIGN_MAX_BLOCKS ? processors : ALIGN_MAX_BLOCKS;
+    *blocks = multiprocessors < ALIGN_MAX_BLOCKS ? multiprocessors : ALIGN_MAX_BLOCKS;
     return status;
 }
 // [resident]
 
 // [launch_parts]
-/** Launches up to `blocks` blocks, each with a part of the ids, but no more blocks than can be co-resident. */
+/**
+ * Launches at most `blocks` blocks, and no more than can be co-resident. Each block aligns a part of the ids.
+ */
 template <typename Id, int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
@@ -44,7 +47,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     const auto kernel = align_many_kernel<Id, EXPERTS, COUNTS_PER_WORD, THREADS, IDS_PER_THREAD>;
     align_arguments align = align_arguments_of(problem, buffers);
     partition partition = {(exchange *)buffers->workspace, 0, 0};
-    const size_t shared_bytes = shared::bytes(align.experts, align.experts / COUNTS_PER_WORD);
+    const size_t shared_bytes = shared::bytes(align.padded_experts, align.padded_experts / COUNTS_PER_WORD);
     int resident;
     const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
 

@@ -41,7 +41,7 @@ template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s)
 {
 #pragma unroll 1
-    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+    for (int e = threadIdx.x; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
         s.cursors[e] -= s.tile_counts[e];
         s.tile_begins[e] = s.cursors[e] - s.tile_begins[e];
     }
@@ -78,8 +78,8 @@ template <typename Id, int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PE
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_arguments align, partition partition)
 {
     extern __shared__ int4 shared[];
-    const int thread = threadIdx.x, words = experts_of<EXPERTS>(align) / COUNTS_PER_WORD,
-              set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(align) / 2;
+    const int thread = threadIdx.x, words = padded_experts_of<EXPERTS>(align) / COUNTS_PER_WORD,
+              set_words = ALIGN_MAX_BLOCKS * padded_experts_of<EXPERTS>(align) / 2;
     const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> s(shared, align);
     const int first_id = blockIdx.x * partition.ids_per_block,
               num_ids = min(partition.ids_per_block, align.numel - first_id);
@@ -94,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
 
     // [many_count]
 #pragma unroll 1
-    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+    for (int e = thread; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e))
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
         // [many_tiles]
         mark_last_tile(s, align, ids, end, first, tile, log_run, expert);
 #pragma unroll 1
-        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+        for (int e = thread; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
             const int count = sum_words(s, e);
 
             if (first)
@@ -128,14 +128,14 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
             good = exchange_rows<EXPERTS, COUNTS_PER_WORD>(s, align, partition.workspace, sets, set_words, previous);
             if (!good)
                 break;
-            total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
+            total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.padded_experts);
             if (thread == 0 && blockIdx.x == 0)
                 old = atomicExch(align.num_tokens_post_padded, total * align.block_size);
                 // [many_exchange]
 
                 // [many_cursors]
 #pragma unroll 1
-            for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+            for (int e = thread; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e))
                 s.cursors[e] += s.begins[e] * align.block_size + s.part_counts[e] + s.tile_counts[e];
         }
         // [many_cursors]

@@ -34,7 +34,7 @@ struct exchange {
 };                   /* followed by [2][ALIGN_MAX_BLOCKS] rows of up to experts / 2 words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
-/** Returns the bit of exchange.readers that records that a block gave up waiting for the rows of a set. */
+/** Returns the bit of exchange.arrivals that records that a block gave up waiting for the rows of a set. */
 static __device__ word64 gave_up(int set)
 {
     return 1ull << (32 + set);
@@ -48,8 +48,8 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of COUNTS_PER_WORD
- * experts. All lanes of a warp must call this function together.
+ * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of
+ * COUNTS_PER_WORD experts. All lanes of a warp must call this function together.
  */
 template <int COUNTS_PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -86,17 +86,17 @@ template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                  const align_arguments &align, const word64 *rows)
 {
-    const int words = s.experts / COUNTS_PER_WORD, groups = s.groups(words), bits = 64 / COUNTS_PER_WORD;
-    const int group = threadIdx.x / words, num_rows = gridDim.x;
+    const int words = s.padded_experts / COUNTS_PER_WORD, teams = s.teams(words), bits = 64 / COUNTS_PER_WORD;
+    const int team = threadIdx.x / words, num_rows = gridDim.x;
     const word64 mask = COUNTS_PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
     constexpr int ROWS_AT_ONCE = rows_at_once(COUNTS_PER_WORD);
     bool good = true;
 
-    for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
+    for (int w = threadIdx.x % words; team < teams && w < words; w += THREADS) {
         word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* [0]: counts 0 and 2 of a word; [1]: counts 1 and 3 */
 
 #pragma unroll 1
-        for (int first = group; first < num_rows; first += ROWS_AT_ONCE * groups) {
+        for (int first = team; first < num_rows; first += ROWS_AT_ONCE * teams) {
             // [poll]
             word64 seen[ROWS_AT_ONCE];
             bool all = false;
@@ -108,7 +108,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
                 all = true;
 #pragma unroll
                 for (int k = 0; k < ROWS_AT_ONCE; k++) {
-                    const int row = first + k * groups;
+                    const int row = first + k * teams;
 
                     seen[k] = row < num_rows ? load_word(&rows[row * words + w]) : WRITTEN;
                 }
@@ -125,25 +125,25 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
                 const word64 word = seen[k] & ~WRITTEN;
 
                 sum += word;
-                earlier += first + k * groups < (int)blockIdx.x ? word : 0;
+                earlier += first + k * teams < (int)blockIdx.x ? word : 0;
             }
             sums[0] += sum & mask;
             sums[1] += sum >> bits & mask;
             before[0] += earlier & mask;
             before[1] += earlier >> bits & mask;
         }
-        store_counts<COUNTS_PER_WORD>(&s.partial[2 * group * s.experts + w * COUNTS_PER_WORD], sums);
-        store_counts<COUNTS_PER_WORD>(&s.partial[(2 * group + 1) * s.experts + w * COUNTS_PER_WORD], before);
+        store_counts<COUNTS_PER_WORD>(&s.partial[2 * team * s.padded_experts + w * COUNTS_PER_WORD], sums);
+        store_counts<COUNTS_PER_WORD>(&s.partial[(2 * team + 1) * s.padded_experts + w * COUNTS_PER_WORD], before);
     }
     if (__syncthreads_or(!good))
         return false;
-    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+    for (int e = threadIdx.x; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
         int sum = 0, before = 0;
 
 #pragma unroll(EXPERTS ? 8 : 1)
-        for (int g = 0; g < groups; g++) {
-            sum += s.partial[2 * g * s.experts + e];
-            before += s.partial[(2 * g + 1) * s.experts + e];
+        for (int t = 0; t < teams; t++) {
+            sum += s.partial[2 * t * s.padded_experts + e];
+            before += s.partial[(2 * t + 1) * s.padded_experts + e];
         }
         s.counts[e] = sum;
         s.begins[e] = blocks_for(sum, align);
@@ -155,16 +155,16 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Clears the words that the previous launch wrote to the other set (`previous` gives the number of words); then waits for
- * this launch's rows and adds them up. The last block to read `previous` records this launch in it. Returns false if this
- * block gives up.
+ * Clears the words that the previous launch wrote to the other set (`previous` gives the number of words); then waits
+ * for this launch's rows and adds them up. The last block to arrive, that is, to increment `arrivals`, records this
+ * launch in `previous`. Returns false if this block gives up.
  */
 template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                      const align_arguments &align, exchange *workspace, word64 *sets,
                                                      int set_words, word64 previous)
 {
-    const int set = !(previous & 1), words = s.experts / COUNTS_PER_WORD;
+    const int set = !(previous & 1), words = s.padded_experts / COUNTS_PER_WORD;
     word64 arrivals = 0;
 
 #pragma unroll 1

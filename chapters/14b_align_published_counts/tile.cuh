@@ -11,6 +11,7 @@
 #include <limits.h>
 
 // [tile_constants]
+/* A bit stands for a run of 2^LOG_LONG_RUN ids. The longest tiles have LONG_TILE_IDS_PER_THREAD ids per thread. */
 enum { LOG_LONG_RUN = 3, LONG_TILE_IDS_PER_THREAD = 16 };
 // [tile_constants]
 
@@ -20,48 +21,49 @@ template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
 struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS_PER_THREAD;
     static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* one bit per run of ids of a tile */
-    int experts;                                            /* number of experts: EXPERTS, unless that is 0 */
-    int *sums;                                              /* [experts / WARP_SIZE] */
-    int *part_counts;      /* [experts] number of ids in this block's part, except for its last tile */
-    int *tile_counts;      /* [experts] number of ids in the tile */
-    int *tile_begins;      /* [experts] first index of the expert's ids in `staged` */
-    int *counts;           /* [experts] number of ids in all blocks */
-    int *begins;           /* [experts] the group's first block of rows */
-    int *cursors;          /* [experts] end of the slots that this block has yet to write */
+    int padded_experts;                                     /* num_experts rounded up: EXPERTS, unless that is 0 */
+    int *sums;                                              /* [padded_experts / WARP_SIZE] */
+    int *part_counts;      /* [padded_experts] number of ids in this block's part, except for its last tile */
+    int *tile_counts;      /* [padded_experts] number of ids in the tile */
+    int *tile_begins;      /* [padded_experts] first index of the expert's ids in `staged` */
+    int *counts;           /* [padded_experts] number of ids in all blocks */
+    int *begins;           /* [padded_experts] the group's first block of rows */
+    int *cursors;          /* [padded_experts] end of the slots that this block has yet to write */
     unsigned *staged;      /* [TILE] the tile's ids, sorted by expert: expert * 65536 + position */
-    unsigned *marks;       /* [WORDS][experts] a run's bit is set if the run has an id of the expert */
-    unsigned short *bases; /* [WORDS][experts] number of bits set in the expert's words before this one */
-    int *partial;          /* [groups][2][experts], in the memory of marks */
+    unsigned *marks;       /* [WORDS][padded_experts] a run's bit is set if the run has an id of the expert */
+    unsigned short *bases; /* [WORDS][padded_experts] number of bits set in the expert's words before this one */
+    int *partial;          /* [teams][2][padded_experts], in the memory of marks */
 
     /**
      * Returns the number of teams of threads that read rows at the same time. A team has one thread per word of a row.
      */
-    static __host__ __device__ int groups(int words)
+    static __host__ __device__ int teams(int words)
     {
         return words < THREADS ? THREADS / words : 1;
     }
 
-    static size_t bytes(int experts, int words)
+    static size_t bytes(int padded_experts, int words)
     {
-        const size_t marking = (size_t)WORDS * experts * (sizeof(unsigned) + sizeof(unsigned short));
-        const size_t reading = (size_t)2 * groups(words) * experts * sizeof(int);
+        const size_t marking = (size_t)WORDS * padded_experts * (sizeof(unsigned) + sizeof(unsigned short));
+        const size_t reading = (size_t)2 * teams(words) * padded_experts * sizeof(int);
 
-        return ((size_t)7 * experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
+        return ((size_t)7 * padded_experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
     }
 
-    __device__ many_shared(int4 *shared, const align_arguments &align) : experts(experts_of<EXPERTS>(align))
+    __device__ many_shared(int4 *shared, const align_arguments &align)
+        : padded_experts(padded_experts_of<EXPERTS>(align))
     {
         sums = (int *)shared;
-        part_counts = sums + experts;
-        tile_counts = part_counts + experts;
-        tile_begins = tile_counts + experts;
-        counts = tile_begins + experts;
-        begins = counts + experts;
-        cursors = begins + experts;
-        staged = (unsigned *)(cursors + experts);
+        part_counts = sums + padded_experts;
+        tile_counts = part_counts + padded_experts;
+        tile_begins = tile_counts + padded_experts;
+        counts = tile_begins + padded_experts;
+        begins = counts + padded_experts;
+        cursors = begins + padded_experts;
+        staged = (unsigned *)(cursors + padded_experts);
         partial = (int *)(staged + TILE);
         marks = staged + TILE;
-        bases = (unsigned short *)(marks + WORDS * experts);
+        bases = (unsigned short *)(marks + WORDS * padded_experts);
     }
 };
 // [many_shared]
@@ -85,12 +87,12 @@ static __device__ int next_expert(int e)
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
 {
-    const int experts = EXPERTS ? EXPERTS : num_experts;
+    const int padded_experts = EXPERTS ? EXPERTS : num_experts;
     const int lane = threadIdx.x % WARP_SIZE;
     int sum = 0;
 
 #pragma unroll 1
-    for (int e = threadIdx.x; e < experts; e = next_expert<EXPERTS, THREADS>(e)) {
+    for (int e = threadIdx.x; e < padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
         const int own = numbers[e];
         const int inclusive = scan_lanes(own);
 
@@ -100,20 +102,20 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
     }
     __syncthreads();
 #pragma unroll 1
-    for (int first = 0; first < experts; first += THREADS) {
+    for (int first = 0; first < padded_experts; first += THREADS) {
         const int e = first + threadIdx.x;
         int before = 0;
 
         sum = 0;
 #pragma unroll(EXPERTS ? STATIC_EXPERTS / WARP_SIZE / 4 : 1)
-        for (int group = 0; group < experts / WARP_SIZE; group += 4) {
+        for (int group = 0; group < padded_experts / WARP_SIZE; group += 4) {
             const int4 four = *(const int4 *)&sums[group];
 
             sum += four.x + four.y + four.z + four.w;
             before += four.x * (group < e / WARP_SIZE) + four.y * (group + 1 < e / WARP_SIZE) +
                       four.z * (group + 2 < e / WARP_SIZE) + four.w * (group + 3 < e / WARP_SIZE);
         }
-        if (e < experts)
+        if (e < padded_experts)
             numbers[e] += before;
     }
     __syncthreads();
@@ -151,13 +153,13 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
     bool twice = false;
 
 #pragma unroll 1
-    for (int i = threadIdx.x; i < s.WORDS * s.experts / 4; i += THREADS)
+    for (int i = threadIdx.x; i < s.WORDS * s.padded_experts / 4; i += THREADS)
         ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS_PER_THREAD; k++)
         if (expert[k] >= 0)
-            twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.experts + expert[k]], bit) & bit) != 0;
+            twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.padded_experts + expert[k]], bit) & bit) != 0;
     return !__syncthreads_or(twice);
 }
 // [mark_tile]
@@ -171,8 +173,8 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS_PER_THRE
 
 #pragma unroll 4
     for (int word = 0; word < s.WORDS; word++) {
-        s.bases[word * s.experts + e] = (unsigned short)sum;
-        sum += __popc(s.marks[word * s.experts + e]);
+        s.bases[word * s.padded_experts + e] = (unsigned short)sum;
+        sum += __popc(s.marks[word * s.padded_experts + e]);
     }
     s.tile_counts[e] = sum;
     s.tile_begins[e] = sum;
@@ -186,13 +188,13 @@ template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                  const int expert[IDS_PER_THREAD], int log_run)
 {
-    const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
+    const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.padded_experts);
     const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5;
     const unsigned below = lanes_below(run % 32);
 
 #pragma unroll
     for (int k = 0; k < IDS_PER_THREAD; k++) {
-        const int word = (run / 32 + k * words) * s.experts + expert[k];
+        const int word = (run / 32 + k * words) * s.padded_experts + expert[k];
 
         if (expert[k] >= 0)
             s.staged[s.tile_begins[expert[k]] + s.bases[word] + __popc(s.marks[word] & below)] =
@@ -205,7 +207,8 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 
 // [count_ids]
 /**
- * Adds the number of each expert's ids in [begin, end) to s.part_counts. Each thread has IDS_PER_THREAD loads in flight at a time.
+ * Adds the number of each expert's ids in [begin, end) to s.part_counts. Each thread has IDS_PER_THREAD loads in flight
+ * at a time.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s, const Id *ids,

@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(THREADS)
     // [logits]
 }
 
-// [launch]
+// [launch_router]
 template <int EXPERTS, int TOKENS>
 static cudaError_t launch_router(const decode_problem *problem, const decode_buffers *buffers, bool overlap,
                                  cudaStream_t stream)
@@ -118,7 +118,9 @@ static cudaError_t launch_router(const decode_problem *problem, const decode_buf
                               num_experts, problem->layer.hidden_size / CHUNK, (const int4 *)buffers->layer.hidden,
                               (const int4 *)buffers->router_weights, buffers->gating_output);
 }
+// [launch_router]
 
+// [launch]
 /** Launches kernel number `kernel` of the step: the router, or the kernel of chapter 13c, 14b or 16b. */
 static cudaError_t launch_kernel(const decode_problem *problem, const decode_buffers *buffers, int kernel,
                                  cudaStream_t stream)
@@ -141,7 +143,9 @@ static cudaError_t launch_kernel(const decode_problem *problem, const decode_buf
         return moe_launch(&layer, &buffers->layer, stream);
     }
 }
+// [launch]
 
+// [launch_step]
 cudaError_t decode_launch(const decode_problem *problem, const decode_buffers *buffers, cudaStream_t stream)
 {
     cudaError_t status = cudaSuccess;
@@ -151,4 +155,4 @@ cudaError_t decode_launch(const decode_problem *problem, const decode_buffers *b
             status = launch_kernel(problem, buffers, kernel, stream);
     return status;
 }
-// [launch]
+// [launch_step]

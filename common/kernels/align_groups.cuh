@@ -15,16 +15,17 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory. `experts`
- * is num_experts rounded up to a multiple of STATIC_EXPERTS; `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory.
+ * `padded_experts` is num_experts rounded up to a multiple of STATIC_EXPERTS; `capacity_blocks` is the length of
+ * expert_ids.
  */
 struct align_arguments {
     const void *topk_ids;
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
-    int numel, num_experts, experts, block_size;
+    int numel, num_experts, padded_experts, block_size;
     unsigned reciprocal; /* 0xffffffff / block_size */
-    int capacity, most_blocks;
+    int capacity, capacity_blocks;
 };
 
 static __host__ __device__ int round_up(int count, int multiple)
@@ -45,13 +46,13 @@ static align_arguments align_arguments_of(const align_problem *problem, const al
 
 // [helpers]
 /**
- * Returns align.experts. Kernels for up to STATIC_EXPERTS experts use the compile-time constant EXPERTS = STATIC_EXPERTS;
- * kernels for more experts have EXPERTS = 0.
+ * Returns align.padded_experts. Kernels for up to STATIC_EXPERTS experts use the compile-time constant EXPERTS =
+ * STATIC_EXPERTS; kernels for more experts have EXPERTS = 0.
  */
 template <int EXPERTS>
-static __device__ int experts_of(const align_arguments &align)
+static __device__ int padded_experts_of(const align_arguments &align)
 {
-    return EXPERTS ? EXPERTS : align.experts;
+    return EXPERTS ? EXPERTS : align.padded_experts;
 }
 
 /** Returns the expert that an id names, or -1 if it names none. */
@@ -68,9 +69,9 @@ static __device__ int expert_of(Id id, int num_experts)
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
     const unsigned quotient = __umulhi((unsigned)count, align.reciprocal);
-    const unsigned rest = (unsigned)count - quotient * (unsigned)align.block_size;
+    const unsigned remainder = (unsigned)count - quotient * (unsigned)align.block_size;
 
-    return (int)(quotient + (rest > 0) + (rest > (unsigned)align.block_size));
+    return (int)(quotient + (remainder > 0) + (remainder > (unsigned)align.block_size));
 }
 
 /** Returns a mask of the lanes below this one. */
@@ -129,7 +130,7 @@ static __device__ void pad_list(const align_arguments &align, int num_blocks, in
     for (unsigned slot = num_blocks * align.block_size + thread; slot < (unsigned)align.capacity; slot += num_threads)
         align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
-    for (int block = num_blocks + thread; block < align.most_blocks; block += num_threads)
+    for (int block = num_blocks + thread; block < align.capacity_blocks; block += num_threads)
         align.expert_ids[block] = -1;
 }
 // [close]

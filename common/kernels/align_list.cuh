@@ -10,22 +10,23 @@
 
 /**
  * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory.
- * `most_blocks` is the length of expert_ids.
+ * `capacity_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal, rest; /* multiplier and addend in few_blocks_for() */
-    int capacity, most_blocks;
+    unsigned reciprocal, addend; /* multiplier and addend in few_blocks_for() */
+    int capacity, capacity_blocks;
 };
 
 // [few_blocks]
-enum { MAX_FEW = 512 }; /* maximum number of ids in a group */
+enum { MAX_GROUP_IDS = 512 }; /* maximum number of ids in a group */
 
 static align_arguments align_arguments_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
-    const unsigned divisor = problem->block_size < MAX_FEW ? (unsigned)problem->block_size : (unsigned)MAX_FEW;
+    const unsigned divisor = problem->block_size < MAX_GROUP_IDS ? (unsigned)problem->block_size
+                                                                 : (unsigned)MAX_GROUP_IDS;
     const unsigned reciprocal = ((1u << 20) + divisor - 1) / divisor;
 
     return align_arguments{buffers->sorted_token_ids,
@@ -41,14 +42,14 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
 }
 
 /**
- * Returns the number of blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, computed as a
- * product with a 20-bit reciprocal. `rest` is (divisor - 1) * reciprocal. The product is too large by less than
+ * Returns the number of blocks of rows for up to MAX_GROUP_IDS ids: n / divisor with n = count + divisor - 1, computed
+ * as a product with a 20-bit reciprocal. `addend` is (divisor - 1) * reciprocal. The product is too large by less than
  * n / 2^20, while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most
  * 1,023 * 512 < 2^20, the quotient is exact.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
 {
-    return (int)(((unsigned)count * align.reciprocal + align.rest) >> 20);
+    return (int)(((unsigned)count * align.reciprocal + align.addend) >> 20);
 }
 // [few_blocks]
 
@@ -81,7 +82,7 @@ static __device__ __forceinline__ void pad_list(const align_arguments &align, in
     for (unsigned slot = num_blocks * align.block_size + thread; slot < (unsigned)align.capacity; slot += num_threads)
         align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
-    for (int block = num_blocks + thread; block < align.most_blocks; block += num_threads)
+    for (int block = num_blocks + thread; block < align.capacity_blocks; block += num_threads)
         align.expert_ids[block] = -1;
 }
 // [close]

@@ -15,14 +15,14 @@
 template <typename... Parameters>
 static cudaError_t all_coresident(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
 {
-    int device, processors = 0, each = 0;
+    int device, multiprocessors = 0, blocks_per_multiprocessor = 0;
     cudaError_t status = cudaGetDevice(&device);
 
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
-    *fit = blocks <= processors * each;
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel, threads, 0);
+    *fit = blocks <= multiprocessors * blocks_per_multiprocessor;
     return status;
 }
 // [all_coresident]

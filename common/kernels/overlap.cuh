@@ -60,7 +60,9 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
     }
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
+// [launch_overlapping]
 
+// [launch_wrappers]
 /**
  * Launches a kernel. With `overlap`, its blocks may start as soon as the previous kernel's blocks have called
  * let_next_kernel_start().
@@ -82,6 +84,6 @@ static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...
 {
     return launch_with(overlap, true, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
-// [launch_overlapping]
+// [launch_wrappers]
 
 #endif

@@ -33,7 +33,7 @@ def draw_opened_blocks(data, title):
     ids, size, numel, top, table = data["ids"], data["block_size"], data["numel"], 44, 92
     ax = canvas(left + pitch * len(ids) + 8, 402, title)
     for number, name in enumerate(("its id's expert", "its rank", f"a multiple of {size}? Then it opens",
-                                   "openers before its rows", "so the thread block writes")):
+                                   "thread blocks with earlier rows", "so the thread block writes")):
         write(ax, 14, table + 36 * number + 19, name)
     write(ax, 14, top + 34, "thread block = position")
     foot = table + 36 * 5 + 62
@@ -44,8 +44,7 @@ def draw_opened_blocks(data, title):
         cell(ax, x, table, width, height, [f"expert {one['expert']}"], f"light_{colour}", colour)
         write(ax, middle, table + 36 + 19, one["rank"], "center")
         write(ax, middle, table + 72 + 19, "yes" if one["opens"] else "no", "center", bold=True)
-        before = ", ".join(map(str, one["before"])) or "none"
-        write(ax, middle, table + 108 + 19, before if one["opens"] else f"all {data['openers']}", "center")
+        write(ax, middle, table + 108 + 19, ", ".join(map(str, one["before"])) or "none", "center")
         cell(ax, x, table + 144, width, height, [f"block of rows {one['block']}"],
              f"light_{colour}" if one["opens"] else "ground", colour if one["opens"] else "pale")
         lines(ax, [(middle, table + 144 + height + 2, target, foot - 6)], "grey", 1.3, 7)
@@ -77,9 +76,9 @@ def draw_published_rows(data, title):
     ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 30, title)
     heads = ("before launch 1", f"after launch 1: {data['numels'][0]} ids", f"after launch 2: {data['numels'][1]} ids")
     for column, (head, sets) in enumerate(zip(heads, (([], []), ([], first), (second, [])))):
-        x, last = 14 + width * column, ("0", f"{len(first)} words, set 1", f"{len(second)} words, set 0")[column]
+        x, previous = 14 + width * column, ("0", f"{len(first)} words, set 1", f"{len(second)} words, set 0")[column]
         write(ax, x, 52, head, bold=True)
-        write(ax, x, 72, f"last: {last}")
+        write(ax, x, 72, f"previous: {previous}")
         for number, rows in enumerate(sets):
             y = 106 + (28 * len(first) + 44) * number
             write(ax, x, y - 8, f"set {number}: written bit, then counts")

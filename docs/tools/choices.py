@@ -202,24 +202,25 @@ def bit_table(directory):
 
 def opened_blocks(directory):
     """Returns, for each id of an align of few ids, what its thread block in chapter 14a computes: its rank, whether it
-    opens a block of rows, the ids before it in the list that open one, and the index and the contents of the
-    block of rows that the thread block writes. Raises ValueError if the list has other contents."""
+    opens a block of rows, the thread blocks that write earlier rows, and the index and the contents of the block of
+    rows that the thread block writes. Raises ValueError if the list has other contents."""
     data = blocks(directory)
     experts, size, numel = data["experts"], data["block_size"], data["numel"]
     ranks = [experts[:position].count(expert) for position, expert in enumerate(experts)]
     openers = [position for position in range(numel) if ranks[position] % size == 0]
     found = []
     for own, expert in enumerate(experts):
-        opens, others = own in openers, sum(position not in openers for position in range(own))
-        before = [position for position in openers if (experts[position], position) < (expert, own)]
+        opens = own in openers
+        before = ([position for position in openers if (experts[position], position) < (expert, own)] if opens else
+                  [*openers, *(position for position in range(own) if position not in openers)])
         same = [position for position in range(own, numel) if experts[position] == expert][:size]
         rows = same + [numel] * (size - len(same)) if opens else [numel] * size
         found.append({"expert": expert, "rank": ranks[own], "opens": opens, "before": before, "rows": rows,
-                      "block": len(before) if opens else len(openers) + others})
+                      "block": len(before)})
     listed = [row for block in sorted(found, key=lambda block: block["block"]) for row in block["rows"]]
     if listed != list(data["sorted_token_ids"]):
         raise ValueError(f"{directory}: sorted_token_ids does not hold what the thread blocks write")
-    return {"block_size": size, "numel": numel, "openers": len(openers), "ids": found}
+    return {"block_size": size, "numel": numel, "ids": found}
 
 
 def published_rows(directory, part, later):
