@@ -77,8 +77,8 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 
 /*
  * wgmma_m64k16_bf16() issues d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
- * multiple of 8 from 8 to 256. Operands come from wgmma_descriptor(). The instruction's text must name every register by
- * number: TEXT_n and SUMS_n are the registers for N = 8 n.
+ * multiple of 8 from 8 to 256. Operands come from wgmma_descriptor(). The instruction's text must name every register
+ * by number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"
