@@ -43,16 +43,17 @@ ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 -
     breaks "no fence before the copies of the second product" '/async_proxy_fence()/d' \
         "no fence to the asynchronous proxy" "" $few
     breaks "a stage that is freed before it is read" '/__syncwarp(); \/\* all lanes have loaded/d' "race" "" $ring
-    breaks "a stage that no thread frees" 's/mbarrier_arrive(\&s.emptied\[tokens\])/(void)0/' "deadlock" "" $ring
-    breaks "copies that do not wait for room" '/mbarrier_wait(\&s.emptied/d' "" "" $ring
-    breaks "the parity of the round before" 's/emptied\[at.place\], at.parity ^ 1/emptied[at.place], at.parity/' \
+    breaks "a stage that no thread frees" 's/mbarrier_arrive(\&shared.emptied\[token_stage\])/(void)0/' "deadlock" "" $ring
+    breaks "copies that do not wait for room" '/mbarrier_wait(\&shared.emptied/d' "" "" $ring
+    breaks "the parity of the round before" \
+        's/emptied\[ring_state.index\], ring_state.parity ^ 1/emptied[ring_state.index], ring_state.parity/' \
         "deadlock" "" $few
-    breaks "products that do not wait for copies" '/mbarrier_wait(\&s.filled/d' "" "" $few
+    breaks "products that do not wait for copies" '/mbarrier_wait(\&shared.filled/d' "" "" $few
     breaks "an arrival too many" 's/filled\[i\], 1)/filled[i], 2)/' "deadlock" "" $few
-    breaks "half the bytes announced" 's/(filled, lines \* bytes)/(filled, lines * bytes \/ 2)/' "" "" $few
-    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->ready\[tile.block\], needed)/true/' \
+    breaks "half the bytes announced" 's/(filled, num_rows \* bytes)/(filled, num_rows * bytes \/ 2)/' "" "" $few
+    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
         "" "" $few
-    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->finished, all)/= true/' "" "" $few
+    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->down_stores, all)/= true/' "" "" $few
     breaks "a message without a release" 's/add_release(counter, 1)/atomicAdd(counter, 1)/' "race" "" $few
     breaks "zeros that are not written" 's/^        consume_tile<Tile>(/        if (tile.expert >= 0)&/' \
         "uninitialised global memory" "" $few --expert-map random --num-experts 8

@@ -36,7 +36,7 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
     breaks "up's rows taken for the gate's" 's/silu(a\[0\]) \* b\[0\]/silu(b[0]) * a[0]/' "expected" "" $few
     breaks "a lost routing weight" 's/+= weight \* unpack/+= unpack/' "expected" "" $few
     breaks "a choice that is not added" 's/k < topk; k++/k < topk - 1; k++/' "expected" "" $few
-    breaks "pieces that do not change places" 's/(piece ^ line % SWAPPED)/piece/' "expected" "" $few
+    breaks "chunks that are not permuted" 's/(chunk ^ stage_row % SWIZZLE_CHUNKS)/chunk/' "expected" "" $few
     breaks "the neighbour's weights" \
         's/: tile.expert \* problem.hidden_size/: (tile.expert ^ 1) * problem.hidden_size/' \
         "expected" "" $few --num-experts 4
@@ -46,11 +46,11 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
     breaks "no fence before the products" '/async_proxy_fence_shared/d' "no fence to the asynchronous proxy" "" $few
     breaks "a stage that is freed too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
     breaks "a stage that no thread frees" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
-    breaks "an arrival too few" 's/COPIERS + 1)/COPIERS)/' "asynchronous copy under way" "" $few
-    breaks "an arrival too many" 's/COPIERS + 1)/COPIERS + 2)/' "deadlock" "" $few
-    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->ready\[tile.block\], needed)/true/' \
+    breaks "an arrival too few" 's/TOKEN_COPY_THREADS + 1)/TOKEN_COPY_THREADS)/' "asynchronous copy under way" "" $few
+    breaks "an arrival too many" 's/TOKEN_COPY_THREADS + 1)/TOKEN_COPY_THREADS + 2)/' "deadlock" "" $few
+    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
         "" "" $few
-    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->finished, all)/= true/' "" "" $few
+    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->down_stores, all)/= true/' "" "" $few
     breaks "a message without a release" 's/add_release(counter, 1)/atomicAdd(counter, 1)/' "race" "" $few
     breaks "zeros that are not written" 's/^        consume_tile<Tile, Tile::TOKENS>/        if (tile.expert >= 0)&/' \
         "uninitialised global memory" "" $few --expert-map random --num-experts 8

@@ -59,10 +59,10 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         return;
     __syncwarp();
     for (int i = lane; i < num_blocks; i += WARP_SIZE)
-        counters->ready[i] = 0;
+        counters->gate_up_stores[i] = 0;
     if (lane == 0) {
         counters->next = 0;
-        counters->finished = 0;
+        counters->down_stores = 0;
         counters->failed = 0;
         counters->exited_warps = 0;
     }
@@ -76,32 +76,32 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
 {
     extern __shared__ __align__(1024) unsigned char bytes[]; /* bulk copies need 16; chapter 16b's kernel needs 1,024 */
-    shared<Tile> &s = *(shared<Tile> *)bytes;
+    block_shared<Tile> &shared = *(block_shared<Tile> *)bytes;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], 1); /* the lane that announces a stage's byte count */
-            mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
+            mbarrier_init(&shared.filled[i], 1); /* the lane that announces a stage's byte count */
+            mbarrier_init(&shared.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
-            mbarrier_init(&s.tile_ready[i], 1);
-            mbarrier_init(&s.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
-            mbarrier_init(&s.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
+            mbarrier_init(&shared.tile_ready[i], 1);
+            mbarrier_init(&shared.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
+            mbarrier_init(&shared.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the work tile's readers */
         }
         mbarrier_init_fence();
     }
     __syncthreads();
     if (threadIdx.x / WARP_SIZE >= Tile::CONSUMER_WARPS) {
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            copy_all_weights<Tile>(problem, buffers, counters, s);
+            copy_all_weights<Tile>(problem, buffers, counters, shared);
         else
-            copy_all_tokens<Tile>(problem, buffers, counters, s);
+            copy_all_tokens<Tile>(problem, buffers, counters, shared);
         leave<Tile>(problem, buffers, counters);
     } else {
-        consume<Tile>(problem, buffers, counters, s);
+        consume<Tile>(problem, buffers, counters, shared);
         const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
         const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
-        const bool good = wait_for(counters, &counters->finished, all) && *(volatile int *)&counters->failed == 0;
+        const bool good = wait_for(counters, &counters->down_stores, all) && *(volatile int *)&counters->failed == 0;
 
         sum<Tile>(problem, buffers, good);
         leave<Tile>(problem, buffers, counters);
@@ -118,20 +118,21 @@ extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const mo
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
-    const int bytes = (int)sizeof(shared<Tile>);
-    int device, processors, most, each = 0;
+    const int bytes = (int)sizeof(block_shared<Tile>);
+    int device, multiprocessors, max_shared_bytes, blocks_per_multiprocessor = 0;
     cudaError_t status = cudaGetDevice(&device);
 
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (status == cudaSuccess && bytes <= most) {
+        status = cudaDeviceGetAttribute(&max_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (status == cudaSuccess && bytes <= max_shared_bytes) {
         status = cudaFuncSetAttribute(layer_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (status == cudaSuccess)
-            status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, layer_kernel<Tile>, Tile::THREADS, bytes);
+            status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, layer_kernel<Tile>,
+                                                                   Tile::THREADS, bytes);
     }
-    *blocks = status == cudaSuccess ? processors * each : 0;
+    *blocks = status == cudaSuccess ? multiprocessors * blocks_per_multiprocessor : 0;
     return status;
 }
 
@@ -147,7 +148,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
     if (status != cudaSuccess)
         return status;
     return cudaLaunchCooperativeKernel((const void *)layer_kernel<Tile>, blocks, Tile::THREADS, arguments,
-                                       sizeof(shared<Tile>), stream);
+                                       sizeof(block_shared<Tile>), stream);
 }
 
 /**

@@ -11,8 +11,8 @@
  * Multiplies `length` elements of 16 rows by those of `count` tokens, at most 16. Lanes for missing tokens load the
  * last token.
  */
-static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
-                                                      const bf16 (*tokens)[PITCH], int length, int count)
+static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[ROW_PITCH],
+                                                      const bf16 (*tokens)[ROW_PITCH], int length, int count)
 {
     const int lane = threadIdx.x % WARP_SIZE, token = lane / 16 * MMA_TOKENS + lane % 8;
     const bf16 *const row = weights[lane % 16] + lane / 16 * CHUNK;
@@ -36,26 +36,26 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count,
-                                                pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
+                                                pipeline_state<Tile::STAGES> &ring_state, block_shared<Tile> &shared)
 {
     const int consumer = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
 
     for (int k = 0; k < length; k += K_STEP) {
-        const int tokens = at.index;
+        const int token_stage = ring_state.index;
 
-        mbarrier_wait(&s.filled[at.index], at.parity);
-        at.next();
-        for (int i = 0; i < Tile::CONSUMERS; i++, at.next()) {
-            mbarrier_wait(&s.filled[at.index], at.parity);
+        mbarrier_wait(&shared.filled[ring_state.index], ring_state.parity);
+        ring_state.next();
+        for (int i = 0; i < Tile::CONSUMERS; i++, ring_state.next()) {
+            mbarrier_wait(&shared.filled[ring_state.index], ring_state.parity);
             if (i == consumer)
-                multiply_stage(sums, s.ring[at.index], s.ring[tokens], length - k < K_STEP ? length - k : K_STEP,
-                               count);
+                multiply_stage(sums, shared.ring[ring_state.index], shared.ring[token_stage],
+                               length - k < K_STEP ? length - k : K_STEP, count);
             __syncwarp(); /* all lanes have loaded their fragments of the stage */
             if (lane == 0)
-                mbarrier_arrive(&s.emptied[at.index]);
+                mbarrier_arrive(&shared.emptied[ring_state.index]);
         }
         if (lane == 0)
-            mbarrier_arrive(&s.emptied[tokens]);
+            mbarrier_arrive(&shared.emptied[token_stage]);
     }
 }
 // [multiply]
@@ -86,14 +86,14 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
                                              const work_tile &tile, const int *positions, const float (&sums)[2][4])
 {
     const int lane = threadIdx.x % WARP_SIZE, consumer = threadIdx.x / WARP_SIZE;
-    const int output = tile.first_output + consumer * MMA_ROWS / (tile.first ? 2 : 1) + lane % 4 * 2;
+    const int output = tile.first_output + consumer * MMA_ROWS / (tile.gate_up ? 2 : 1) + lane % 4 * 2;
 
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const float *const a = sums[i];
         const int token = i * 8 + lane / 4;
 
-        if (tile.first) {
+        if (tile.gate_up) {
             const unsigned both = transpose_8x8(pack(silu(a[0]) * a[2], silu(a[1]) * a[3]));
 
             if (token < tile.count)
@@ -118,12 +118,13 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 template <typename Tile>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const work_tile &tile, const int *positions,
-                                                    pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
+                                                    pipeline_state<Tile::STAGES> &ring_state,
+                                                    block_shared<Tile> &shared)
 {
-    const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+    const int length = tile.gate_up ? problem.hidden_size : problem.intermediate_size;
     float sums[2][4] = {};
 
-    multiply<Tile>(sums, tile.expert >= 0 ? length : 0, tile.count, at, s);
+    multiply<Tile>(sums, tile.expert >= 0 ? length : 0, tile.count, ring_state, shared);
     store<Tile>(problem, buffers, tile, positions, sums);
 }
 // [consume_tile]
@@ -132,20 +133,20 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 /** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                               shared<Tile> &s)
+                               block_shared<Tile> &shared)
 {
-    pipeline_state<Tile::STAGES> at;
+    pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
     for (;; tile_state.next()) {
-        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
-        const work_tile tile = s.work_tiles[tile_state.index];
+        mbarrier_wait(&shared.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = shared.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile>(problem, buffers, tile, s.positions[tile_state.index], at, s);
-        count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
-        mbarrier_arrive(&s.tile_released[tile_state.index]);
+        consume_tile<Tile>(problem, buffers, tile, shared.positions[tile_state.index], ring_state, shared);
+        count_up(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
+        mbarrier_arrive(&shared.tile_released[tile_state.index]);
     }
 }
 // [consume]

@@ -16,8 +16,8 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32 };
 /* The product of one mma: 16 rows by 8 tokens, k = 16. */
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 };
-/* Each line of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 lines over all 32 banks. */
-enum { CHUNK = 16 / sizeof(bf16), K_STEP = 1024, PITCH = K_STEP + CHUNK };
+/* A row of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 rows over all 32 banks. */
+enum { CHUNK = 16 / sizeof(bf16), K_STEP = 1024, ROW_PITCH = K_STEP + CHUNK };
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 24) /* a time-out of seconds on a GPU */
 #endif
@@ -27,7 +27,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [tile]
 /**
  * The tile that a block computes at a time: up to TOKENS tokens of one expert, and 16 rows of weights for each consumer
- * warp. A stage of the ring has 16 lines, either for all tokens or for one consumer's weights.
+ * warp. A stage of the ring has 16 rows, either for all tokens or for one consumer's weights.
  */
 template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
@@ -36,7 +36,7 @@ struct tile {
     static constexpr int WARPS = CONSUMER_WARPS + 2; /* the last two warps copy */
     static constexpr int THREADS = WARPS * WARP_SIZE;
     static constexpr int WEIGHT_ROWS = CONSUMERS * MMA_ROWS; /* rows of weights in the tile */
-    static_assert(TOKENS == MMA_ROWS, "a stage has as many lines for tokens as for weights");
+    static_assert(TOKENS == MMA_ROWS, "a stage has equally many rows for tokens and for weights");
     static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
 };
 typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 KB that a block may have */
@@ -49,13 +49,13 @@ struct work_tile {
     int expert;       /* -1: the expert is on another GPU, and the results are zeros */
     int block;        /* index of the block of tokens */
     int first_output; /* index of the first element in the results' rows */
-    bool first;       /* true: a tile of the first product */
+    bool gate_up;     /* true: a tile of the first product */
 };
 
 /** A block's shared memory. Its barriers signal either that a buffer has been filled, or that it may be overwritten. */
 template <typename Tile>
-struct shared {
-    bf16 ring[Tile::STAGES][MMA_ROWS][PITCH];
+struct block_shared {
+    bf16 ring[Tile::STAGES][MMA_ROWS][ROW_PITCH];
     int positions[2][Tile::TOKENS];
     work_tile work_tiles[2];
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], tile_ready[2], positions_ready[2], tile_released[2];
@@ -78,11 +78,11 @@ struct pipeline_state {
 // [counters]
 /** The workspace, which is all zeros before and after a launch. */
 struct counters {
-    int next;         /* tiles taken so far, not counting each block's first */
-    int finished;     /* warps that have stored their part of a tile of the second product */
-    int failed;       /* 1: a warp's wait has timed out */
-    int exited_warps; /* warps that no longer need the counters */
-    int ready[1];     /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
+    int next;              /* tiles taken so far, not counting each block's first */
+    int down_stores;       /* warps that have stored their part of a tile of the second product */
+    int failed;            /* 1: a warp's wait has timed out */
+    int exited_warps;      /* warps that no longer need the counters */
+    int gate_up_stores[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
 /** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
@@ -99,15 +99,15 @@ static __device__ void count_up(int *counter)
  */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
-    bool there = load_acquire(counter) >= count;
+    bool reached = load_acquire(counter) >= count;
 
-    for (int polls = 0; !there && polls < MAX_POLLS && *(volatile int *)&all->failed == 0; polls++) {
+    for (int polls = 0; !reached && polls < MAX_POLLS && *(volatile int *)&all->failed == 0; polls++) {
         __nanosleep(40);
-        there = load_acquire(counter) >= count;
+        reached = load_acquire(counter) >= count;
     }
-    if (!there)
+    if (!reached)
         *(volatile int *)&all->failed = 1;
-    return __all_sync(FULL_MASK, there);
+    return __all_sync(FULL_MASK, reached);
 }
 // [counters]
 
@@ -131,9 +131,9 @@ template <typename Tile>
 static __device__ work_tile find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
 {
     const int lane = threadIdx.x % WARP_SIZE, gate_up_tiles = num_blocks * tiles_of<Tile, true>(problem);
-    const bool first = item < gate_up_tiles;
-    const int tiles = first ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
-    const int number = first ? item : item - gate_up_tiles, outputs = Tile::WEIGHT_ROWS / (first ? 2 : 1);
+    const bool gate_up = item < gate_up_tiles;
+    const int tiles = gate_up ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
+    const int number = gate_up ? item : item - gate_up_tiles, outputs = Tile::WEIGHT_ROWS / (gate_up ? 2 : 1);
     const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
     const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
     const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
@@ -141,8 +141,8 @@ static __device__ work_tile find_tile(const moe_problem &problem, const int *exp
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
     if (expert < 0) /* reads no weights, so the order of its tiles does not matter */
-        return work_tile{0, expert, block, number % tiles * outputs, first};
-    return work_tile{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
+        return work_tile{0, expert, block, number % tiles * outputs, gate_up};
+    return work_tile{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, gate_up};
 }
 
 /** Reads a block's positions, which end with its padding. Returns the number of positions that are not padding. */

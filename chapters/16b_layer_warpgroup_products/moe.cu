@@ -65,10 +65,10 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         return;
     __syncwarp();
     for (int i = lane; i < num_blocks; i += WARP_SIZE)
-        counters->ready[i] = 0;
+        counters->gate_up_stores[i] = 0;
     if (lane == 0) {
         counters->next = 0;
-        counters->finished = 0;
+        counters->down_stores = 0;
         counters->failed = 0;
         counters->exited_warps = 0;
     }
@@ -83,18 +83,17 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
                  const __grid_constant__ tensor_map w2)
 {
     extern __shared__ __align__(1024) unsigned char bytes[];
-    shared<Tile> &s = *(shared<Tile> *)bytes;
+    block_shared<Tile> &shared = *(block_shared<Tile> *)bytes;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i],
-                          TOKEN_COPY_THREADS + 1); /* 96 threads copy tokens, and one announces the weights */
-            mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
+            mbarrier_init(&shared.filled[i], TOKEN_COPY_THREADS + 1); /* 1: the lane that announces the weights */
+            mbarrier_init(&shared.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
-            mbarrier_init(&s.tile_ready[i], 1);
-            mbarrier_init(&s.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
-            mbarrier_init(&s.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
+            mbarrier_init(&shared.tile_ready[i], 1);
+            mbarrier_init(&shared.positions_ready[i], WARP_SIZE); /* the threads that write the positions */
+            mbarrier_init(&shared.tile_released[i], (Tile::WARPS - 1) * WARP_SIZE); /* the work tile's readers */
         }
         mbarrier_init_fence();
     }
@@ -104,17 +103,17 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         if constexpr (Tile::MOVES_REGISTERS)
             registers_decrease<56>();
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, s);
+            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, shared);
         else
-            copy_all_tokens<Tile>(problem, buffers, counters, s);
+            copy_all_tokens<Tile>(problem, buffers, counters, shared);
         leave<Tile>(problem, buffers, counters);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
             registers_increase<224>();
-        consume<Tile>(problem, buffers, counters, s);
+        consume<Tile>(problem, buffers, counters, shared);
         const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
         const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
-        const bool good = wait_for(counters, &counters->finished, all) && *(volatile int *)&counters->failed == 0;
+        const bool good = wait_for(counters, &counters->down_stores, all) && *(volatile int *)&counters->failed == 0;
 
         sum<Tile>(problem, buffers, good);
         leave<Tile>(problem, buffers, counters);
@@ -131,18 +130,18 @@ extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const mo
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
-    int device, processors, each;
+    int device, multiprocessors, blocks_per_multiprocessor;
     cudaError_t status = cudaFuncSetAttribute(layer_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              (int)sizeof(shared<Tile>));
+                                              (int)sizeof(block_shared<Tile>));
 
     if (status == cudaSuccess)
         status = cudaGetDevice(&device);
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, layer_kernel<Tile>, Tile::THREADS,
-                                                               sizeof(shared<Tile>));
-    *blocks = status == cudaSuccess ? processors * each : 0;
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, layer_kernel<Tile>,
+                                                               Tile::THREADS, sizeof(block_shared<Tile>));
+    *blocks = status == cudaSuccess ? multiprocessors * blocks_per_multiprocessor : 0;
     return status;
 }
 
@@ -162,8 +161,8 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
-    return launch_cooperative(problem.overlap, layer_kernel<Tile>, blocks, Tile::THREADS, sizeof(shared<Tile>), stream,
-                              problem, buffers, (struct counters *)buffers.workspace, w13, w2);
+    return launch_cooperative(problem.overlap, layer_kernel<Tile>, blocks, Tile::THREADS, sizeof(block_shared<Tile>),
+                              stream, problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
 /**

@@ -9,22 +9,22 @@
 // [multiply]
 /** Accumulates the products of a consumer's 2 x 64 rows and N tokens over `steps` stages. */
 template <typename Tile, int N>
-static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, pipeline_state<Tile::STAGES> &at,
-                                                shared<Tile> &s)
+static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps,
+                                                pipeline_state<Tile::STAGES> &ring_state, block_shared<Tile> &shared)
 {
     const int consumer = threadIdx.x / WARPGROUP, lane = threadIdx.x % WARP_SIZE;
-    int before = 0;
+    int previous_stage = 0;
 
-    for (int step = 0; step < steps; step++, at.next()) {
-        mbarrier_wait(&s.filled[at.index], at.parity);
+    for (int step = 0; step < steps; step++, ring_state.next()) {
+        mbarrier_wait(&shared.filled[ring_state.index], ring_state.parity);
         async_proxy_fence_shared(); /* makes the threads' copies visible to the tensor cores */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
 #pragma unroll
         for (int k = 0; k < K_STEP; k += MMA_K) {
-            const bf16 *const weights = s.ring[at.index][consumer * 2 * MMA_ROWS] + k;
-            const uint64_t tokens = wgmma_descriptor(s.ring[at.index][Tile::WEIGHT_ROWS] + k);
+            const bf16 *const weights = shared.ring[ring_state.index][consumer * 2 * MMA_ROWS] + k;
+            const uint64_t tokens = wgmma_descriptor(shared.ring[ring_state.index][Tile::WEIGHT_ROWS] + k);
 
             wgmma_m64k16_bf16(sums[0], wgmma_descriptor(weights), tokens);
             wgmma_m64k16_bf16(sums[1], wgmma_descriptor(weights + MMA_ROWS * K_STEP), tokens);
@@ -32,14 +32,14 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
         wgmma_commit_group();
         wgmma_wait_group<1>(); /* the products of the previous step are complete */
         if (step > 0 && lane == 0)
-            mbarrier_arrive(&s.emptied[before]);
-        before = at.index;
+            mbarrier_arrive(&shared.emptied[previous_stage]);
+        previous_stage = ring_state.index;
     }
     wgmma_wait_group<0>();
     wgmma_keep(sums[0]);
     wgmma_keep(sums[1]);
     if (steps > 0 && lane == 0)
-        mbarrier_arrive(&s.emptied[before]);
+        mbarrier_arrive(&shared.emptied[previous_stage]);
 }
 // [multiply]
 
@@ -69,16 +69,16 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
                                              const work_tile &tile, const int *positions, const float (&sums)[2][N / 2])
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE % 4, consumer = threadIdx.x / WARPGROUP;
-    const int output = tile.first_output + consumer * MMA_ROWS * (tile.first ? 1 : 2);
+    const int output = tile.first_output + consumer * MMA_ROWS * (tile.gate_up ? 1 : 2);
 
-    if (output >= (tile.first ? problem.intermediate_size : problem.hidden_size))
+    if (output >= (tile.gate_up ? problem.intermediate_size : problem.hidden_size))
         return; /* the whole warpgroup returns */
 #pragma unroll
     for (int i = 0; i < N / 8; i++) {
         const float *const a = sums[0] + 4 * i, *const b = sums[1] + 4 * i;
         const int token = i * 8 + lane / 4;
 
-        if (tile.first) {
+        if (tile.gate_up) {
             const unsigned low = transpose_8x8(pack(silu(a[0]) * b[0], silu(a[1]) * b[1]));
             const unsigned high = transpose_8x8(pack(silu(a[2]) * b[2], silu(a[3]) * b[3]));
 
@@ -105,15 +105,16 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 template <typename Tile, int N>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const work_tile &tile, const int *positions,
-                                                    pipeline_state<Tile::STAGES> &at, shared<Tile> &s)
+                                                    pipeline_state<Tile::STAGES> &ring_state,
+                                                    block_shared<Tile> &shared)
 {
     if constexpr (N > TOKEN_STEP)
         if (tile.count <= N - TOKEN_STEP)
-            return consume_tile<Tile, N - TOKEN_STEP>(problem, buffers, tile, positions, at, s);
-    const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+            return consume_tile<Tile, N - TOKEN_STEP>(problem, buffers, tile, positions, ring_state, shared);
+    const int length = tile.gate_up ? problem.hidden_size : problem.intermediate_size;
     float sums[2][N / 2] = {};
 
-    multiply<Tile, N>(sums, tile.expert >= 0 ? length / K_STEP : 0, at, s);
+    multiply<Tile, N>(sums, tile.expert >= 0 ? length / K_STEP : 0, ring_state, shared);
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
 // [consume_tile]
@@ -122,20 +123,21 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 /** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                               shared<Tile> &s)
+                               block_shared<Tile> &shared)
 {
-    pipeline_state<Tile::STAGES> at;
+    pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
     for (;; tile_state.next()) {
-        mbarrier_wait(&s.positions_ready[tile_state.index], tile_state.parity);
-        const work_tile tile = s.work_tiles[tile_state.index];
+        mbarrier_wait(&shared.positions_ready[tile_state.index], tile_state.parity);
+        const work_tile tile = shared.work_tiles[tile_state.index];
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, s.positions[tile_state.index], at, s);
-        count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
-        mbarrier_arrive(&s.tile_released[tile_state.index]);
+        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, shared.positions[tile_state.index], ring_state,
+                                         shared);
+        count_up(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
+        mbarrier_arrive(&shared.tile_released[tile_state.index]);
     }
 }
 // [consume]

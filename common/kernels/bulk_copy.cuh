@@ -201,12 +201,12 @@ static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, u
                                        : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                        : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                        : CU_TENSOR_MAP_SWIZZLE_NONE;
-    const char *const refusal = tensor_map_error(matrix, rows, columns, tile_rows, tile_columns, swizzle);
+    const char *const error = tensor_map_error(matrix, rows, columns, tile_rows, tile_columns, swizzle);
     void *encode = nullptr;
     cudaDriverEntryPointQueryResult found;
 
-    if (refusal)
-        return refusal;
+    if (error)
+        return error;
     if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found) !=
             cudaSuccess ||
         found != cudaDriverEntryPointSuccess)
@@ -216,7 +216,7 @@ static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, u
                                   sizes, pitch, tile, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, pattern,
                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-        return "the driver refuses the tensor map: see tensor_map_bf16() for what it may be";
+        return "the driver rejected the tensor map: see tensor_map_bf16() for its limits";
     return nullptr;
 }
 // [tensor_map]

@@ -18,7 +18,7 @@ static inline const char *tensor_map_error(const void *matrix, uint64_t rows, ui
     if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
         return "tensor map: the swizzle must be 0, 32, 64 or 128 bytes";
     if (swizzle != 0 && tile_columns * 2 != swizzle)
-        return "tensor map: a row of the tile must have as many bytes as the swizzle";
+        return "tensor map: a row of the tile must be exactly as long as the swizzle";
     return NULL;
 }
 

@@ -9,9 +9,9 @@
  *
  * An operand is stored as rows of 64 elements (128 bytes): the rows of a or the columns of b, so that both are
  * contiguous along k. Eight rows occupy 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is
- * stored at the position of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16
- * elements along k, a quarter of each row. A quarter is specified by its start address in the first row before
- * permutation; quarters are 32 bytes apart.
+ * stored at index c ^ (r % 8) of its row, as bulk_copy_tile() does with a swizzle of 128. A product uses 16 elements
+ * along k, a quarter of each row. A quarter is specified by its start address in the first row before permutation;
+ * quarters are 32 bytes apart.
  *
  * The sums d have 64 rows and N columns. Thread t of the warpgroup holds, for each j from 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
@@ -77,8 +77,8 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 
 /*
  * wgmma_m64k16_bf16() issues d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
- * multiple of 8 from 8 to 256. Operands come from wgmma_descriptor(). The instruction's text must name every register by
- * number: TEXT_n and SUMS_n are the registers for N = 8 n.
+ * multiple of 8 from 8 to 256. Operands come from wgmma_descriptor(). The instruction's text must name every register
+ * by number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"

@@ -31,23 +31,23 @@ def uses(stages, consumers, rounds):
                         for use in range(stages * number, stages * (number + 1))] for number in range(rounds)]}
 
 
-def order_handoff(consumers, warp_size=32):
-    """Returns how one `order` passes between the warps of chapter 16a, from top to bottom: for each warp what it does in
-    which row, and the arrivals between rows."""
+def work_tile_handoff(consumers, warp_size=32):
+    """Returns how one work tile passes between the warps of chapter 16a, from top to bottom: for each warp what it does
+    in which row, and the arrivals between rows."""
     read = warp_size * (1 + consumers)
     return {
         "lanes": ["weight warp", "token warp", f"{consumers} consumer warps"],
-        "boxes": [[0, 0, ["writes the tile into the order"], "light_blue"],
+        "boxes": [[0, 0, ["writes the work tile"], "light_blue"],
                   [0, 1, ["copies the tile's weights"], "ground"],
                   [1, 1, ["adds positions and their number"], "light_blue"],
-                  [1, 2, ["reads the order"], "light_orange"], [2, 2, ["read the order"], "light_orange"],
-                  [1, 3, ["copies the lines of the tokens"], "ground"], [2, 3, ["multiply, store the results"], "ground"],
-                  [0, 4, ["overwrites the order"], "light_blue"]],
-        "arrows": [[1, "taken", 0, [1], "1 arrival"], [2, "ordered", 1, [2], f"{warp_size} arrivals"],
-                   [3, "done", 1, [0], f"{warp_size} arrivals"],
-                   [4, "done", 2, [0], f"{warp_size * consumers} arrivals: {read} in all, the phase ends"]],
-        "note": "Time runs from top to bottom. Blue: writes the order. Yellow: reads it. The token warp waits on "
-                "ordered as well."}
+                  [1, 2, ["reads the work tile"], "light_orange"], [2, 2, ["read the work tile"], "light_orange"],
+                  [1, 3, ["copies the rows of the tokens"], "ground"], [2, 3, ["multiply, store the results"], "ground"],
+                  [0, 4, ["overwrites the work tile"], "light_blue"]],
+        "arrows": [[1, "tile_ready", 0, [1], "1 arrival"], [2, "positions_ready", 1, [2], f"{warp_size} arrivals"],
+                   [3, "tile_released", 1, [0], f"{warp_size} arrivals"],
+                   [4, "tile_released", 2, [0], f"{warp_size * consumers} arrivals, {read} in all"]],
+        "note": "Time runs from top to bottom. Blue: writes the work tile. Yellow: reads it. The token warp waits on "
+                "positions_ready as well."}
 
 
 def stage_handoff(consumers, owner):
@@ -56,7 +56,7 @@ def stage_handoff(consumers, owner):
     return {
         "lanes": ["copying warp", *(f"consumer {number}" for number in range(consumers))],
         "boxes": [[0, 0, ["starts the copies"], "light_blue"], [1 + owner, 1, ["multiplies"], "light_orange"],
-                  *([1 + number, 1, ["only arrives"], "ground"] for number in others),
+                  *([1 + number, 1, ["waits, arrives"], "ground"] for number in others),
                   [0, 2.9, ["copies again"], "light_blue"]],
         "arrows": [[1, "filled", 0, list(range(1, consumers + 1)), "1 arrival + bytes"],
                    *([2 + 0.3 * at, "emptied" * (at == 0), 1 + number, [0], f"{consumers} arrivals" * (at == 0)]

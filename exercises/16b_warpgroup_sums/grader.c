@@ -21,29 +21,29 @@ static uint16_t whole_number(struct grade *grade, int *value)
 /** Launches the kernel on `count` tokens and checks every sum. */
 static void multiply(struct grade *grade, int count)
 {
-    const size_t lines = (size_t)(ROWS + count) * LENGTH;
-    uint16_t *const bits = grade_allocate_host(grade, lines * sizeof *bits);
-    int *const values = grade_allocate_host(grade, lines * sizeof *values);
-    float *const expected = grade_allocate_host(grade, (size_t)count * ROWS * sizeof *expected);
+    const size_t rows = (size_t)(MMA_ROWS + count) * LENGTH;
+    uint16_t *const bits = grade_allocate_host(grade, rows * sizeof *bits);
+    int *const values = grade_allocate_host(grade, rows * sizeof *values);
+    float *const expected = grade_allocate_host(grade, (size_t)count * MMA_ROWS * sizeof *expected);
 
-    for (size_t i = 0; i < lines; i++)
+    for (size_t i = 0; i < rows; i++)
         bits[i] = whole_number(grade, &values[i]);
-    for (int i = 0; i < count * ROWS; i++) {
+    for (int i = 0; i < count * MMA_ROWS; i++) {
         int sum = 0;
 
         for (int k = 0; k < LENGTH; k++)
-            sum += values[i % ROWS * LENGTH + k] * values[(ROWS + i / ROWS) * LENGTH + k];
+            sum += values[i % MMA_ROWS * LENGTH + k] * values[(MMA_ROWS + i / MMA_ROWS) * LENGTH + k];
         expected[i] = (float)sum;
     }
     grade_describe_input(grade, "%d tokens", count);
 
-    const uint16_t *const weights = grade_input(grade, "weights", bits, (size_t)ROWS * LENGTH * sizeof *bits);
-    const uint16_t *const tokens = grade_input(grade, "tokens", bits + ROWS * LENGTH,
+    const uint16_t *const weights = grade_input(grade, "weights", bits, (size_t)MMA_ROWS * LENGTH * sizeof *bits);
+    const uint16_t *const tokens = grade_input(grade, "tokens", bits + MMA_ROWS * LENGTH,
                                                (size_t)count * LENGTH * sizeof *bits);
-    float *const sums = grade_output(grade, "sums", (size_t)count * ROWS * sizeof *sums);
+    float *const sums = grade_output(grade, "sums", (size_t)count * MMA_ROWS * sizeof *sums);
 
     grade_run_launch(grade, product_launch(weights, tokens, count, sums));
-    grade_check_float(grade, "sums", "number", expected, sums, count * ROWS);
+    grade_check_float(grade, "sums", "number", expected, sums, count * MMA_ROWS);
 }
 
 static void all_tokens(struct grade *grade)

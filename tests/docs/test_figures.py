@@ -452,9 +452,9 @@ class Committed(unittest.TestCase):
     def test_arrivals_are_those_that_chapter_16a_initialises(self):
         kernel = (ROOT / "chapters/16a_layer_bulk_copies/moe.cu").read_text()
         names = {"WARP_SIZE": 32, "Tile::CONSUMER_WARPS": 4, "Tile::WARPS": 6}
-        for name, figure in (("taken", "16a_order"), ("ordered", "16a_order"), ("done", "16a_order"),
-                             ("filled", "16a_stage"), ("emptied", "16a_stage")):
-            expected, = re.findall(rf"mbarrier_init\(&s\.{name}\[i\], (.*?)\);", kernel)
+        for name, figure in (("tile_ready", "16a_work_tile"), ("positions_ready", "16a_work_tile"),
+                             ("tile_released", "16a_work_tile"), ("filled", "16a_stage"), ("emptied", "16a_stage")):
+            expected, = re.findall(rf"mbarrier_init\(&shared\.{name}\[i\], (.*?)\);", kernel)
             for constant, value in names.items():
                 expected = expected.replace(constant, str(value))
             drawn = [int(text) for arrow in figures.read_data(figure, BUILD)["arrows"] if arrow[1] == name

@@ -525,7 +525,7 @@ static __device__ __forceinline__ void write_operands(unsigned char *operands)
         ((int *)operands)[i] = 0x3f803f80; /* ones */
 }
 
-#define PRODUCT(sums) wgmma_m64k16_bf16(sums, wgmma_operand(operands), wgmma_operand(operands + B))
+#define PRODUCT(sums) wgmma_m64k16_bf16(sums, wgmma_descriptor(operands), wgmma_descriptor(operands + B))
 
 /** Fills both operands with ones and makes them visible to products. */
 static __device__ __forceinline__ void make_ready(unsigned char *operands)
@@ -719,7 +719,7 @@ REFUSED(foreign_descriptor, 128, "the simulator knows those of a swizzle of 128 
 
     wgmma_fence();
     wgmma_m64k16_bf16(sums, // [foreign_descriptor]
-                      wgmma_operand(operands) & ~(3ull << 62), wgmma_operand(operands + B));
+                      wgmma_descriptor(operands) & ~(3ull << 62), wgmma_descriptor(operands + B));
 }
 
 REFUSED(operand_misaligned, 128, "names an operand at an address that ends in 0x080")
@@ -727,7 +727,7 @@ REFUSED(operand_misaligned, 128, "names an operand at an address that ends in 0x
     OPERANDS_AND_SUMS;
 
     wgmma_fence();
-    wgmma_m64k16_bf16(sums, wgmma_operand(operands + 128), wgmma_operand(operands + B)); // [operand_misaligned]
+    wgmma_m64k16_bf16(sums, wgmma_descriptor(operands + 128), wgmma_descriptor(operands + B)); // [operand_misaligned]
 }
 
 REFUSED(operand_beyond_shared_memory, 128, "beyond the shared memory of this launch")
@@ -736,12 +736,12 @@ REFUSED(operand_beyond_shared_memory, 128, "beyond the shared memory of this lau
 
     wgmma_fence();
     wgmma_m64k16_bf16(sums, // [operand_beyond_shared_memory]
-                      wgmma_operand(operands + SHARED_BYTES - 1024), wgmma_operand(operands));
+                      wgmma_descriptor(operands + SHARED_BYTES - 1024), wgmma_descriptor(operands));
 }
 
 REFUSED(operand_in_global_memory, 128, "names an operand of a product that is not in shared memory")
 {
-    y[0] = (int)wgmma_operand(x); // [operand_in_global_memory]
+    y[0] = (int)wgmma_descriptor(x); // [operand_in_global_memory]
 }
 
 REFUSED(warpgroup_of_three, 96, "warp 3 has done 0, or others")
@@ -770,7 +770,7 @@ REFUSED(products_of_several_operands, 128, "that are not those of lane 0")
 
     make_ready(operands);
     wgmma_m64k16_bf16(sums, // [products_of_several_operands]
-                      wgmma_operand(operands + threadIdx.x / 16 % 2 * 32), wgmma_operand(operands + B));
+                      wgmma_descriptor(operands + threadIdx.x / 16 % 2 * 32), wgmma_descriptor(operands + B));
     end_products();
 }
 

@@ -206,7 +206,7 @@ static __global__ __launch_bounds__(160) void product_kernel(const __grid_consta
         wgmma_fence();
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            wgmma_m64k16_bf16(sums, wgmma_operand(a + 32 * k), wgmma_operand(b + 32 * k));
+            wgmma_m64k16_bf16(sums, wgmma_descriptor(a + 32 * k), wgmma_descriptor(b + 32 * k));
         wgmma_commit_group();
         wgmma_wait_group<0>();
         wgmma_keep(sums);
@@ -289,7 +289,7 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
     wgmma_keep(sums);
     wgmma_fence();
     for (int k = 0; k < 4; k++)
-        wgmma_m64k16_bf16(sums, wgmma_operand(stages + 32 * k), wgmma_operand(stages + 64 * 128 + 32 * k));
+        wgmma_m64k16_bf16(sums, wgmma_descriptor(stages + 32 * k), wgmma_descriptor(stages + 64 * 128 + 32 * k));
     wgmma_commit_group();
     wgmma_wait_group<0>();
     wgmma_keep(sums);
