@@ -18,7 +18,7 @@ set -u
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 511 $LARGEST; do # 511 fills each chapter's last block as 2047 does
+    for num_tokens in 0 1 2 31 511 ${LARGEST:-}; do # 511 fills each chapter's last block as 2047 does
         succeeds "$1 verifies $num_tokens tokens of the real data" "$1" --num-tokens "$num_tokens"
     done
     for dtype in $(dtypes_of "$1"); do
@@ -40,7 +40,7 @@ run_generated_gate() {
 
 # run_align PROGRAM
 run_align() {
-    for num_tokens in 0 1 2 31 2047 3000 $LARGEST; do
+    for num_tokens in 0 1 2 31 2047 3000 ${LARGEST:-}; do
         for ids in i32 i64; do
             succeeds "$1 verifies $num_tokens tokens of the real data as $ids" \
                 "$1" --num-tokens "$num_tokens" --ids "$ids"
