@@ -47,10 +47,11 @@ static const char *const fault_names[NUM_BF16_FAULTS] = {
     "unwritten",      "one element",   "truncated",       "truncated partial", "rounded halves",
     "bf16 choices",   "slot off"};
 
-/** A layer, its tensors, and the fault that is injected into its computation. */
+/** A layer, its tensors, their values in f32, and the fault that is injected into its computation. */
 struct bench {
     struct moe_layer layer;
     struct tensors tensors;
+    float *hidden, *w13, *w2;
     enum fault fault;
 };
 
@@ -82,16 +83,15 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
     const int64_t first = (int64_t)expert * 2 * intermediate;
     const int steps = bench->fault == SKIPPED_STEP ? h - 16 : h;
     const int steps_w2 = bench->fault == SKIPPED_STEP_W2 ? intermediate - 16 : intermediate;
-    float *const hidden = malloc((size_t)h * sizeof *hidden), *const row = malloc((size_t)(h + intermediate) *
-                                                                                  sizeof *row);
+    const float *const hidden = bench->hidden + token * h;
     float *const activation = malloc((size_t)intermediate * sizeof *activation);
 
-    tensor_read(&bench->tensors.tensor[MOE_HIDDEN], token * h, h, hidden);
     for (int i = 0; i < intermediate; i++) {
         float halves[2];
 
         for (int half = 0; half < 2; half++) {
-            tensor_read(&bench->tensors.tensor[MOE_W13], (first + half * intermediate + i) * h, h, row);
+            const float *const row = bench->w13 + (first + half * intermediate + i) * h;
+
             halves[half != (bench->fault == SWAPPED_HALVES)] = dot(hidden, row, steps, bench->fault == BF16_SUMS);
         }
         for (int half = 0; bench->fault == ROUNDED_HALVES && half < 2; half++)
@@ -100,8 +100,7 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
                                 bench->fault == TRUNCATED);
     }
     for (int j = 0; j < h; j++) {
-        tensor_read(&bench->tensors.tensor[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
-
+        const float *const row = bench->w2 + ((int64_t)expert * h + j) * intermediate;
         const float sum = dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2);
 
         sums[j] += bench->fault == WEIGHED_LAST
@@ -110,8 +109,6 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
         if (bench->fault == BF16_CHOICES)
             sums[j] = dtype_round(problem->dtype, sums[j]);
     }
-    free(hidden);
-    free(row);
     free(activation);
 }
 
@@ -164,6 +161,16 @@ static void compute(struct bench *bench, enum fault fault)
 
 /* --- layers --- */
 
+/** Returns a matrix's values, which the caller frees. */
+static float *values_of(const struct tensor *tensor, int64_t num_rows, int64_t row_elements)
+{
+    float *const values = malloc((size_t)(num_rows * row_elements + 1) * sizeof *values);
+
+    for (int64_t row = 0; row < num_rows; row++)
+        tensor_read(tensor, row * row_elements, row_elements, values + row * row_elements);
+    return values;
+}
+
 static struct bench set_up(struct moe_problem problem, uint64_t seed, const char *map)
 {
     const struct moe_implementation implementation = {.name = "test"};
@@ -179,11 +186,21 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.topk_given = options.program.num_tokens_given = true;
     if (!moe_load(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
         fail_msg("%s", error.text);
+
+    const int64_t num_experts = bench.layer.problem.num_local_experts;
+    const int h = problem.hidden_size, intermediate = problem.intermediate_size;
+
+    bench.hidden = values_of(&bench.tensors.tensor[MOE_HIDDEN], problem.num_tokens, h);
+    bench.w13 = values_of(&bench.tensors.tensor[MOE_W13], num_experts * 2 * intermediate, h);
+    bench.w2 = values_of(&bench.tensors.tensor[MOE_W2], num_experts * h, intermediate);
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
+    free(bench->hidden);
+    free(bench->w13);
+    free(bench->w2);
     tensors_free(&bench->tensors);
     moe_routing_free(&bench->layer.routing);
 }
