@@ -232,7 +232,6 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 }
 // [moe_sum]
 
-// [launch]
 static unsigned ceil_div(int64_t count, int size)
 {
     return (unsigned)((count + size - 1) / size);
@@ -254,16 +253,17 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
+// [launch]
 template <typename T>
 static cudaError_t launch_for_block_size(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     return problem->block_size % LARGE_TILE_ROWS == 0 ? launch<LARGE_TILE_ROWS, T>(problem, buffers, stream)
                                                       : launch<SMALL_TILE_ROWS, T>(problem, buffers, stream);
 }
+// [launch]
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     return problem->dtype == DTYPE_BF16 ? launch_for_block_size<__nv_bfloat16>(problem, buffers, stream)
                                         : launch_for_block_size<float>(problem, buffers, stream);
 }
-// [launch]
