@@ -13,7 +13,7 @@
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
 enum { CHUNK = 8, CHUNKS = K_STEP / CHUNK }; /* a chunk has 8 elements, 16 bytes; a row has 4 chunks */
 
-/** Returns a chunk's index in its row of the stage, 0 to CHUNKS - 1. The kernel calls it for the store and for the load. */
+/** Returns a chunk's index in its row, 0 to CHUNKS - 1. The kernel calls it for the store and for the load. */
 static __device__ int index_of_chunk(int stage_row, int chunk)
 {
     // TODO index

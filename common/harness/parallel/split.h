@@ -7,8 +7,8 @@
 
 // [split]
 /**
- * A rank's share of the layer. Rank r is rank r % tp of TP group r / tp, whose ranks have the same tokens. Rank r has the experts of part r / slices and slice r % slices of these experts' intermediate
- * elements.
+ * A rank's share of the layer. Rank r is rank r % tp of TP group r / tp, whose ranks have the same tokens. It has the
+ * experts of part r / slices and slice r % slices of these experts' intermediate elements.
  */
 struct split {
     int num_ranks, rank, num_dp, num_tp, num_parts, num_slices;
