@@ -49,12 +49,12 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
         "12_expert_parallel": [f"--intermediate-size 64 --hidden-size {words}" for words in (
-            "64 --num-experts 8 --topk 2 --tokens-per-rank 2,1 --dispatch all-to-all",
+            "64 --num-experts 8 --topk 2 --tokens-per-group 2,1 --dispatch all-to-all",
             "64 --num-experts 8 --topk 2 --num-tokens 3 --dtype f32 --ep 1 --tp 2",
             "64 --num-experts 8 --topk 2 --num-tokens 3 --dtype f32 --dispatch all-to-all --ep 1",
             "64 --num-experts 8 --topk 2 --num-tokens 0 --dispatch all-to-all",
             "64 --num-experts 8 --topk 2 --num-tokens 0 --dtype f32",
-            "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
+            "192 --num-experts 8 --topk 2 --tokens-per-group 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
         "13c_gate_fewer_instructions": [  # including two routers that --check-all does not try

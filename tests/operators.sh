@@ -5,7 +5,7 @@
 # decode or parallel; otherwise prints "other", for which tests use only what every program supports
 operator_of() {
     case $("$1" --help 2>/dev/null) in
-    *--tokens-per-rank*) echo parallel ;;
+    *--tokens-per-group*) echo parallel ;;
     *--hidden-size*--num-expert-group*) echo decode ;;
     *--hidden-size*) echo moe ;;
     *--block-size*--num-expert-group*) echo routing ;;

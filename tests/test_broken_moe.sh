@@ -42,5 +42,5 @@ breaks "columns past the last" 's/column < num_columns ? column : -1/column/' ""
 breaks "zeros that are not written in tiles" \
     's/if (!find_rows(problem, buffers, hidden_size, positions, columns))/if (expert < 0 || !find_rows(problem, buffers, hidden_size, positions, columns))/' \
     "uninitialised global memory" "" --expert-map random
-breaks "every other row of a tile" 's/tokens\[k\]\[row + r \* ROW_THREADS\]/tokens[k][row]/' "expected" "" --dist one
+breaks "every other row of a tile" 's/inputs\[k\]\[row + r \* THREADS_PER_COLUMN\]/inputs[k][row]/' "expected" "" --dist one
 finish

@@ -37,12 +37,12 @@ breaks_start "$programs/11d_moe_async_ring" chapters/11d_moe_async_ring/moe.cu \
 breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
 breaks "a part of every step that is skipped" 's/ multiply<Tile>(sums, pair/ if (k > 0) multiply<Tile>(sums, pair/' \
     "expected" ""
-breaks "the neighbour's weights" 's/= at.expert \* (int64_t)/= (at.expert ^ 1) * (int64_t)/' "expected" ""
+breaks "the neighbour's weights" 's/= tile.expert \* (int64_t)/= (tile.expert ^ 1) * (int64_t)/' "expected" ""
 breaks "a lost routing weight" 's/weight \* lower/lower/' "expected" ""
 breaks "a row of the pair's other half" 's/half % 2 \* MMA_TOKENS/(half + 1) % 2 * MMA_TOKENS/' "expected" ""
 breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 1; k++/' "expected" ""
-breaks "pieces read where they do not stand" 's/(piece ^ line % SWAPPED)/(piece ^ (line + piece) % SWAPPED)/' "" ""
-breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' "uninitialised global memory" "" \
+breaks "chunks read from another index than they have" 's/(chunk ^ stage_row % SWIZZLE_CHUNKS)/(chunk ^ (stage_row + chunk) % SWIZZLE_CHUNKS)/' "" ""
+breaks "zeros that are not written" 's/GATE_UP \&\& tile.expert < 0/tile.expert < 0/' "uninitialised global memory" "" \
     --expert-map random
 breaks "rows before their own expert's" 's/first + i %/first + 1 + i %/' "" ""
 
@@ -57,14 +57,14 @@ breaks "a stage that is filled while it is read" \
 breaks "results over a ring that is read" '/no reads or copies remain/d' "race" ""
 breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
 
-breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
-breaks "tokens past a row's end" 's/ \&\& from.left > 0//' "" ""
+breaks "weights past a row's end" 's/from.remaining > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
+breaks "tokens past a row's end" 's/ \&\& from.remaining > 0//' "" ""
 
 breaks_start "$programs/11d_moe_async_ring" chapters/11d_moe_async_ring/moe.cu \
     's/return launch_what_fits<few_tokens,.*/return cudaErrorInvalidValue;/'
 breaks "a tile with too little room" 's/count <= Tile::narrower::TOKENS/count <= Tile::TOKENS/' "" "" --block-size 192 \
     --num-tokens 100 --num-experts 2 --topk 1
-breaks "rows past the last" 's/i \* Tile::LINES_AT_ONCE < rows ? 0 : 16/0/' "out-of-bounds" "" --block-size 192
-breaks "results past the last row" 's/if (at.first_output + output < width)/if (output < OUTPUTS)/' "" "" \
+breaks "rows past the last" 's/i \* Tile::ROWS_PER_PASS < rows ? 0 : 16/0/' "out-of-bounds" "" --block-size 192
+breaks "results past the last row" 's/if (tile.first_output + output < width)/if (output < OUTPUTS)/' "" "" \
     --block-size 192
 finish

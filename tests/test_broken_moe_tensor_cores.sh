@@ -19,19 +19,19 @@ breaks_start "$program" chapters/11c_moe_tensor_cores/moe.cu
 # --- faults that the checker finds ---
 breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
 breaks "a lost routing weight" 's/weight \* lower/lower/' "expected" ""
-breaks "the neighbour's weights" 's/= at.expert \* (int64_t)/= (at.expert ^ 1) * (int64_t)/' "expected" ""
+breaks "the neighbour's weights" 's/= tile.expert \* (int64_t)/= (tile.expert ^ 1) * (int64_t)/' "expected" ""
 breaks "the other tokens' sums" 's/token = half \* MMA_TOKENS/token = (half ^ 1) * MMA_TOKENS/' "expected" ""
-breaks "the tokens' chunks in the other order" 's|lane / 8 % 2 \* PIECE|(lane / 8 + 1) % 2 * PIECE|' "expected" ""
-breaks "matrices of weights in another order" 's|lane % 16) \* Tile::LINE + lane / 16 \* PIECE|(lane / 16 * 8 + lane % 8)) * Tile::LINE + lane / 8 % 2 * PIECE|' "expected" ""
+breaks "the tokens' chunks in the other order" 's|lane / 8 % 2 \* CHUNK|(lane / 8 + 1) % 2 * CHUNK|' "expected" ""
+breaks "matrices of weights in another order" 's|lane % 16) \* Tile::ROW_PITCH + lane / 16 \* CHUNK|(lane / 16 * 8 + lane % 8)) * Tile::ROW_PITCH + lane / 8 % 2 * CHUNK|' "expected" ""
 breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 1; k++/' "expected" ""
-breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' "uninitialised global memory" "" \
+breaks "zeros that are not written" 's/GATE_UP \&\& tile.expert < 0/tile.expert < 0/' "uninitialised global memory" "" \
     --expert-map random
 
 # --- faults that the simulator finds ---
 breaks "products before the copies are there" '/all threads have stored their chunks/d' "race" ""
 breaks "copies over what is still read" '/no warp reads the stage any more/d' "race" "" --hidden-size 512
 breaks "a pad's row" 's/row >= count ? -1 : //' "out-of-bounds" ""
-breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
-breaks "tokens past a row's end" 's/ \&\& from.left > 0//' "" ""
-breaks "rows past the last" 's/i \* Tile::LINES_AT_ONCE < rows ?/true ?/' "out-of-bounds" ""
+breaks "weights past a row's end" 's/from.remaining > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
+breaks "tokens past a row's end" 's/ \&\& from.remaining > 0//' "" ""
+breaks "rows past the last" 's/i \* Tile::ROWS_PER_PASS < rows ?/true ?/' "out-of-bounds" ""
 finish

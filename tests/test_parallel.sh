@@ -32,15 +32,15 @@ for dispatch in broadcast all-to-all; do
 done
 refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 ..." --dp 2
 refuses "parts that no rank has" "--ep: 2; it must be a divisor of the number of ranks, 1" --ep 2
-refuses "tokens of too many ranks" "--tokens-per-rank: 2 numbers for 1 DP rank; give one for each (--dp)" \
-    --tokens-per-rank 3,4
-refuses "a number with nothing in it" "--tokens-per-rank: '' is not a whole number" --tokens-per-rank ''
+refuses "tokens of too many ranks" "--tokens-per-group: 2 numbers for 1 TP group; give one for each (--dp)" \
+    --tokens-per-group 3,4
+refuses "a number with nothing in it" "--tokens-per-group: '' is not a whole number" --tokens-per-group ''
 equal "no line of a table ends in a blank" "" "$("$program" --num-tokens 3 | grep ' $')"
 refuses "repeats without times" \
     "--repeats: only times need them, and the CPU simulator has none; leave it out" --repeats 3
 refuses "a map that is not there" \
     "--expert-map: nope: No such file or directory; it must be none, random or a .npy file" --expert-map nope
-refuses "tokens twice" "--num-tokens: 5; --tokens-per-rank has 4" --tokens-per-rank 4 --num-tokens 5
+refuses "tokens twice" "--num-tokens: 5; --tokens-per-group has 4" --tokens-per-group 4 --num-tokens 5
 refuses "a benchmark" "--bench: not of this chapter; each run checks one problem, and times it on GPUs" --bench
 refuses "a cache" "--flush-l2: not of this chapter; each run checks one problem" --flush-l2
 refuses "GPUs of the CPU's program" "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N" \
@@ -122,12 +122,12 @@ cat >"$scratch/ways" <<'END'
 2 --ep 1 --dtype f32
 2 --dispatch all-to-all --expert-map random
 2 --tp 2 --dispatch all-to-all --ep 1
-3 --tokens-per-rank 5,0,6
-3 --tokens-per-rank 0,1,10 --dispatch all-to-all
-4 --dp 2 --tp 2 --ep 2 --tokens-per-rank 0,11
-4 --dp 2 --tp 2 --ep 2 --dispatch all-to-all --tokens-per-rank 10,1
+3 --tokens-per-group 5,0,6
+3 --tokens-per-group 0,1,10 --dispatch all-to-all
+4 --dp 2 --tp 2 --ep 2 --tokens-per-group 0,11
+4 --dp 2 --tp 2 --ep 2 --dispatch all-to-all --tokens-per-group 10,1
 3 --intermediate-size 66 --ep 1 --dispatch all-to-all
-2 --tokens-per-rank 0,11 --dist one --dispatch all-to-all
+2 --tokens-per-group 0,11 --dist one --dispatch all-to-all
 2 --num-tokens 0 --dispatch all-to-all
 END
 integers maps i4 "(2, 8)" 0 -1 1 -1 2 -1 -1 3 -1 2 -1 1 -1 0 3 -1

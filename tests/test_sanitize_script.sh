@@ -37,7 +37,7 @@ program() {
 program gate 0 --num-expert-group
 program wrong 1 --num-expert-group
 program align 0 --block-size
-program parallel 0 --tokens-per-rank
+program parallel 0 --tokens-per-group
 program other 0 --num-rows
 program older_build 3 --hidden-size 'layer: this program needs sm_90, and this build is for sm_80'
 program older_gpu 3 --hidden-size 'layer: this program needs compute capability 9.0: T4 has 7.5'

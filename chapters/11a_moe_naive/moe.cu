@@ -142,6 +142,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     const unsigned intermediate_blocks = ceil_div(problem->intermediate_size, THREADS);
     const unsigned hidden_blocks = ceil_div(problem->hidden_size, THREADS);
 
+    /* cudaPeekAtLastError leaves a launch's error in place, so that the last line can return it. */
     gate_up_kernel<T><<<dim3(num_slots, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the intermediate has not been written */
         down_kernel<T><<<dim3(num_slots, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);

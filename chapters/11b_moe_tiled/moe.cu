@@ -40,49 +40,49 @@ static __device__ float silu(float x)
 
 // [tile]
 /**
- * K_STEP elements of each of TILE_ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
+ * K_STEP elements of each of COUNT rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
  * the elements of a row, which lanes store simultaneously, into different banks.
  */
-template <int TILE_ROWS>
-using Tile = float[K_STEP][TILE_ROWS + 1];
+template <int COUNT>
+using Tile = float[K_STEP][COUNT + 1];
 
 /**
- * Copies elements first_k to first_k + K_STEP - 1 of the given rows, each of which has `length` elements. For row index
- * -1, zeros are stored.
+ * Copies elements first_k to first_k + K_STEP - 1 of the COUNT rows of `from` whose numbers are in `list`. Each row has
+ * `length` elements. For the row number -1, zeros are stored.
  */
-template <int TILE_ROWS, typename T>
-static __device__ void load_tile(Tile<TILE_ROWS> &tile, const T *from, const int *rows, int length, int first_k)
+template <int COUNT, typename T>
+static __device__ void load_tile(Tile<COUNT> &tile, const T *from, const int *list, int length, int first_k)
 {
-    for (int i = threadIdx.x; i < TILE_ROWS * K_STEP; i += THREADS) {
+    for (int i = threadIdx.x; i < COUNT * K_STEP; i += THREADS) {
         const int row = i / K_STEP, k = i % K_STEP;
-        const bool exists = rows[row] >= 0 && first_k + k < length;
+        const bool exists = list[row] >= 0 && first_k + k < length;
 
-        tile[k][row] = exists ? to_float(from[(int64_t)rows[row] * length + first_k + k]) : 0.0f;
+        tile[k][row] = exists ? to_float(from[(int64_t)list[row] * length + first_k + k]) : 0.0f;
     }
 }
 // [tile]
 
 // [multiply]
-/** Adds the products of a tile of tokens and a tile of weights to this thread's sums. */
+/** Adds the products of a tile of inputs (rows of tokens or of the intermediate) and weights to this thread's sums. */
 template <int TILE_ROWS>
 static __device__ void multiply(float (&sums)[TILE_ROWS / THREADS_PER_COLUMN][COLUMNS_PER_THREAD],
-                                const Tile<TILE_ROWS> &tokens, const Tile<TILE_COLUMNS> &weights)
+                                const Tile<TILE_ROWS> &inputs, const Tile<TILE_COLUMNS> &weights)
 {
     const int row = threadIdx.x / THREADS_PER_ROW, column = threadIdx.x % THREADS_PER_ROW;
 
     for (int k = 0; k < K_STEP; k++) {
-        float own[COLUMNS_PER_THREAD];
+        float weight[COLUMNS_PER_THREAD];
 
 #pragma unroll
         for (int c = 0; c < COLUMNS_PER_THREAD; c++)
-            own[c] = weights[k][column + c * THREADS_PER_ROW];
+            weight[c] = weights[k][column + c * THREADS_PER_ROW];
 #pragma unroll
         for (int r = 0; r < TILE_ROWS / THREADS_PER_COLUMN; r++) {
-            const float token = tokens[k][row + r * THREADS_PER_COLUMN];
+            const float x = inputs[k][row + r * THREADS_PER_COLUMN];
 
 #pragma unroll
             for (int c = 0; c < COLUMNS_PER_THREAD; c++)
-                sums[r][c] += token * own[c];
+                sums[r][c] += x * weight[c];
         }
     }
 }
@@ -170,8 +170,8 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 // [down]
 /**
  * Computes the second product: a position's row of partial has the position's weight times the sum of w2[i][k] * a[k]
- * over k, where a is the position's row of the intermediate. Grid: x is a tile of TILE_ROWS slots of sorted_token_ids, y a
- * tile of TILE_COLUMNS elements i.
+ * over k, where a is the position's row of the intermediate. Grid: x is a tile of TILE_ROWS slots of sorted_token_ids,
+ * y a tile of TILE_COLUMNS elements i.
  */
 template <int TILE_ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem problem, moe_buffers buffers)
@@ -232,7 +232,6 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 }
 // [moe_sum]
 
-// [launch]
 static unsigned ceil_div(int64_t count, int size)
 {
     return (unsigned)((count + size - 1) / size);
@@ -254,16 +253,17 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
+// [launch]
 template <typename T>
 static cudaError_t launch_for_block_size(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     return problem->block_size % LARGE_TILE_ROWS == 0 ? launch<LARGE_TILE_ROWS, T>(problem, buffers, stream)
                                                       : launch<SMALL_TILE_ROWS, T>(problem, buffers, stream);
 }
+// [launch]
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     return problem->dtype == DTYPE_BF16 ? launch_for_block_size<__nv_bfloat16>(problem, buffers, stream)
                                         : launch_for_block_size<float>(problem, buffers, stream);
 }
-// [launch]

@@ -22,9 +22,10 @@ enum { CHUNK = 16 / sizeof(bf16) };                 /* elements in a 16-byte chu
 
 // [tile]
 /**
- * The tile of a thread block: WEIGHT_ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16 rows for
- * all tokens. In shared memory, every row and token has K_STEP elements: CHUNKS_PER_ROW chunks, followed by an unused chunk
- * that puts the same chunk of neighbouring rows into different banks.
+ * The tile of a thread block: WEIGHT_ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16
+ * rows for all tokens. In shared memory, the stage has a row for every row of weights and every token: K_STEP elements
+ * in CHUNKS_PER_ROW chunks, followed by an unused chunk that puts the same chunk of neighbouring rows into different
+ * banks.
  */
 struct Tile {
     static constexpr int WARPS = 8, CHUNKS_PER_ROW = 16, THREADS = WARPS * WARP_SIZE,
@@ -32,7 +33,7 @@ struct Tile {
     static constexpr int WEIGHT_ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
     static constexpr int WEIGHT_COPIES = WEIGHT_ROWS / ROWS_PER_PASS; /* per thread, plus one copy of tokens */
     static constexpr int K_STEP = CHUNKS_PER_ROW * CHUNK, K_PARTS = K_STEP / MMA_K, ROW_PITCH = K_STEP + CHUNK;
-    static constexpr int STAGE = (WEIGHT_ROWS + TOKENS) * ROW_PITCH; /* elements */
+    static constexpr int STAGE_ELEMENTS = (WEIGHT_ROWS + TOKENS) * ROW_PITCH;
     static_assert(TOKENS == ROWS_PER_PASS, "a thread copies one chunk of tokens");
 };
 // [tile]
@@ -125,7 +126,7 @@ static __device__ float silu(float x)
  */
 template <bool GATE_UP>
 static __device__ void stage_results(const float (&sums)[2][4], const int *positions, int count,
-                                     const float *topk_weights, bf16 *lines, int pitch)
+                                     const float *topk_weights, bf16 *results, int pitch)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
 
@@ -134,7 +135,7 @@ static __device__ void stage_results(const float (&sums)[2][4], const int *posit
         const int half = column / 2, token = half * MMA_TOKENS + lane % 4 * 2 + column % 2;
         const float weight = !GATE_UP && token < count ? topk_weights[positions[token]] : 0.0f;
         const float upper = sums[half][column % 2], lower = sums[half][2 + column % 2];
-        bf16 *const to = lines + token * pitch + warp * (GATE_UP ? 8 : 16) + lane / 4;
+        bf16 *const to = results + token * pitch + warp * (GATE_UP ? 8 : 16) + lane / 4;
 
         to[0] = __float2bfloat16_rn(GATE_UP ? silu(upper) * lower : weight * upper);
         if (!GATE_UP)
@@ -152,22 +153,22 @@ struct work_tile {
 
 // [rows]
 /**
- * Returns the addresses that this thread copies from. If GATE_UP, the tile's rows of weights alternate: 8 rows of
+ * Returns the addresses from which this thread copies. If GATE_UP, the tile's rows of weights alternate: 8 rows of
  * w1, then the 8 rows of w3 for the same elements of the result, and so on.
  */
 template <bool GATE_UP>
-static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
+static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, work_tile tile,
                                      const int *positions, int count)
 {
     const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
     const int length = GATE_UP ? problem.hidden_size : problem.intermediate_size;
     const int row = threadIdx.x / Tile::CHUNKS_PER_ROW, chunk = threadIdx.x % Tile::CHUNKS_PER_ROW;
-    const int64_t first_row = at.expert * (int64_t)(GATE_UP ? 2 * width : width) + at.first_output;
+    const int64_t first_row = tile.expert * (int64_t)(GATE_UP ? 2 * width : width) + tile.first_output;
     source from;
 
     from.length = length;
     from.remaining = length - chunk * CHUNK;
-    from.rows = (GATE_UP ? 2 : 1) * (width - at.first_output);
+    from.rows = (GATE_UP ? 2 : 1) * (width - tile.first_output);
     from.weights = (const bf16 *)(GATE_UP ? buffers.w13 : buffers.w2) + chunk * CHUNK +
                    (first_row + (GATE_UP ? row % 8 + row / 8 * width : row)) * length;
     from.weights_stride = (size_t)(GATE_UP ? Tile::ROWS_PER_PASS / 2 : Tile::ROWS_PER_PASS) * length;
@@ -180,24 +181,24 @@ static __device__ source find_source(const moe_problem &problem, const moe_buffe
 // [compute]
 /** Computes and stores this block's share of the result. */
 template <bool GATE_UP>
-static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
+static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile tile,
                                const int *positions, int count, bf16 *stage)
 {
     constexpr int OUTPUTS = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
                   PITCH = OUTPUTS + CHUNK; /* rows begin 4 banks apart */
     const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
-    bf16 *const result = (bf16 *)(GATE_UP ? buffers.intermediate : buffers.partial) + at.first_output;
-    source from = find_source<GATE_UP>(problem, buffers, at, positions, count);
+    bf16 *const result = (bf16 *)(GATE_UP ? buffers.intermediate : buffers.partial) + tile.first_output;
+    source from = find_source<GATE_UP>(problem, buffers, tile, positions, count);
     float sums[2][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
+    if (tile.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate(sums, from, stage);
     stage_results<GATE_UP>(sums, positions, count, buffers.topk_weights, stage, PITCH);
     __syncthreads();
     for (int i = threadIdx.x; i < count * (OUTPUTS / CHUNK); i += Tile::THREADS) {
         const int token = i / (OUTPUTS / CHUNK), output = i % (OUTPUTS / CHUNK) * CHUNK;
 
-        if (at.first_output + output < width)
+        if (tile.first_output + output < width)
             *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(stage + token * PITCH +
                                                                                                output);
     }
@@ -215,20 +216,20 @@ template <bool GATE_UP>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
 {
     __shared__ __align__(128)
-        bf16 stage[Tile::STAGE]; /* [WEIGHT_ROWS + TOKENS][ROW_PITCH]; then the results, [TOKENS][PITCH] */
+        bf16 stage[Tile::STAGE_ELEMENTS]; /* [WEIGHT_ROWS + TOKENS][ROW_PITCH]; then the results, [TOKENS][PITCH] */
     __shared__ int positions[Tile::TOKENS];
     const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
-    const work_tile at = {(int)blockIdx.x, (int)blockIdx.y * (GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS),
-                          buffers.expert_ids[blockIdx.x * Tile::TOKENS / problem.block_size]};
+    const work_tile tile = {(int)blockIdx.x, (int)blockIdx.y * (GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS),
+                            buffers.expert_ids[blockIdx.x * Tile::TOKENS / problem.block_size]};
 
     if (thread < Tile::TOKENS)
-        positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
+        positions[thread] = buffers.sorted_token_ids[(int64_t)tile.token_block * Tile::TOKENS + thread];
     /* Pads come last, so only the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
-    if (count == 0 || (GATE_UP && at.expert < 0))
+    if (count == 0 || (GATE_UP && tile.expert < 0))
         return; /* the whole block returns */
-    compute<GATE_UP>(problem, buffers, at, positions, count, stage);
+    compute<GATE_UP>(problem, buffers, tile, positions, count, stage);
 }
 // [product]
 

@@ -21,30 +21,32 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 };     /* per instruction: 16 rows of weights by 8 tokens, k = 16 */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };                  /* one ldmatrix loads the tokens of two instructions */
-enum { CHUNK = 16 / sizeof(bf16), SWIZZLE_CHUNKS = 8 }; /* elements in a 16-byte chunk; chunks that are permuted */
+enum { CHUNK = 16 / sizeof(bf16), SWIZZLE_CHUNKS = 8 }; /* elements in a chunk; neighbouring chunks that are permuted */
 #ifndef MAX_SHARED_BYTES
-#define MAX_SHARED_BYTES INT_MAX /* most bytes of shared memory that a block may use, even if the device has more */
+#define MAX_SHARED_BYTES INT_MAX /* limit on a block's shared memory, even if the device has more */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [tile]
 /**
- * The tile of a thread block: WEIGHT_ROWS rows of weights and TOKENS tokens, all of one expert. Its ROW_WARPS x TOKEN_WARPS
- * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of as many stages as fit in
- * RING_KB. In a stage, every row and token has one line of K_STEP elements, in CHUNKS_PER_ROW chunks.
+ * The tile of a thread block: WEIGHT_ROWS rows of weights and TOKENS tokens, all of one expert. Its ROW_WARPS x
+ * TOKEN_WARPS warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of as many
+ * stages as fit in RING_KB. A stage has a row for every row of weights and every token: K_STEP elements in
+ * CHUNKS_PER_ROW chunks.
  */
-template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
+template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int CHUNKS_PER_ROW_, int RING_KB_,
+          int BLOCKS_PER_SM_>
 struct tile {
     static constexpr int ROW_WARPS = ROW_WARPS_, TOKEN_WARPS = TOKEN_WARPS_, ROW_TILES = ROW_TILES_, PAIRS = PAIRS_;
-    static constexpr int CHUNKS_PER_ROW = PIECES_, RING_BYTES = RING_KB_ * 1024, BLOCKS_PER_SM = BLOCKS_PER_SM_;
+    static constexpr int CHUNKS_PER_ROW = CHUNKS_PER_ROW_, RING_BYTES = RING_KB_ * 1024, BLOCKS_PER_SM = BLOCKS_PER_SM_;
     static constexpr int THREADS = ROW_WARPS * TOKEN_WARPS * WARP_SIZE, ROWS_PER_PASS = THREADS / CHUNKS_PER_ROW;
     static constexpr int WEIGHT_ROWS = ROW_WARPS * ROW_TILES * MMA_ROWS, TOKENS = TOKEN_WARPS * PAIRS * PAIR_TOKENS;
     static constexpr int WEIGHT_COPIES = WEIGHT_ROWS / ROWS_PER_PASS,
                          TOKEN_COPIES = TOKENS / ROWS_PER_PASS; /* per thread */
     static constexpr int K_STEP = CHUNKS_PER_ROW * CHUNK, K_PARTS = K_STEP / MMA_K;
-    static constexpr int STAGE = (WEIGHT_ROWS + TOKENS) * K_STEP; /* elements */
-    static constexpr int STAGES = RING_BYTES / (STAGE * (int)sizeof(bf16));
+    static constexpr int STAGE_ELEMENTS = (WEIGHT_ROWS + TOKENS) * K_STEP;
+    static constexpr int STAGES = RING_BYTES / (STAGE_ELEMENTS * (int)sizeof(bf16));
     typedef tile<ROW_WARPS, TOKEN_WARPS, ROW_TILES, PAIRS - 1, CHUNKS_PER_ROW, RING_KB_, BLOCKS_PER_SM> narrower;
     static_assert(ROWS_PER_PASS % 16 == 0 && TOKENS % ROWS_PER_PASS == 0, "a thread's rows are equally far apart");
 };
@@ -53,25 +55,25 @@ struct tile {
 // [tiles]
 /*
  * The parameters: warps along the rows, and along the tokens; groups of 16 rows, and pairs, of each warp; chunks in a
- * line; KB of the ring; blocks per multiprocessor.
+ * row of a stage; KiB of the ring; blocks per multiprocessor.
  */
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
-/* Tiles for GPUs with 99 KB of shared memory per block: 128 by 16 and 256 by 96, with two stages each. */
+/* Tiles for GPUs with 99 KiB of shared memory per block: 128 by 16 and 256 by 96, with two stages each. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]
 
 // [swizzle]
 /**
- * Returns the index of chunk `chunk` of line `line` in a stage. A line covers all 32 banks once or twice, so chunks
- * with the same index in 8 lines, which ldmatrix reads together, would be in the same 4 banks. Chunk p of line l is
- * therefore stored at index p ^ l % 8 of its line, which differs for each of the 8 lines.
+ * Returns the offset, in elements, of a chunk of a row of the stage. A row covers all 32 banks once or twice, so chunks
+ * with the same index in 8 rows, which ldmatrix reads together, would be in the same 4 banks. Chunk c of row r is
+ * therefore stored at index c ^ r % 8 of its row, which differs for each of the 8 rows.
  */
 template <typename Tile>
-static __device__ unsigned swizzled_offset(int line, int chunk)
+static __device__ unsigned swizzled_offset(int stage_row, int chunk)
 {
-    return line * Tile::K_STEP + (chunk ^ line % SWIZZLE_CHUNKS) * CHUNK;
+    return stage_row * Tile::K_STEP + (chunk ^ stage_row % SWIZZLE_CHUNKS) * CHUNK;
 }
 // [swizzle]
 
@@ -86,7 +88,7 @@ struct source {
 };
 
 /**
- * Starts copying the next K_STEP elements of every line; the copies are complete once this thread has waited for them.
+ * Starts copying the next K_STEP elements of every row; the copies are complete once this thread has waited for them.
  * Pads, rows past the last and elements past a row's end become zeros.
  */
 template <typename Tile>
@@ -94,8 +96,8 @@ static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage
 {
     bf16 *const to = stage +
                      swizzled_offset<Tile>(threadIdx.x / Tile::CHUNKS_PER_ROW, threadIdx.x % Tile::CHUNKS_PER_ROW);
-    const int rows = from.remaining > 0 ? from.rows
-                                        : 0; /* a multiple of 64: ROWS_PER_PASS lines all exist or none do */
+    /* A multiple of 64, so the ROWS_PER_PASS rows that are copied together all exist or none do. */
+    const int rows = from.remaining > 0 ? from.rows : 0;
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
@@ -114,11 +116,11 @@ static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage
 
 // [fragments]
 template <typename Tile>
-static __device__ __forceinline__ void load_weights(uint32_t (&weights)[Tile::ROW_TILES][4], const bf16 *at)
+static __device__ __forceinline__ void load_weights(uint32_t (&weights)[Tile::ROW_TILES][4], const bf16 *fragment_row)
 {
 #pragma unroll
     for (int i = 0; i < Tile::ROW_TILES; i++)
-        ldmatrix_x4(weights[i], at + i * MMA_ROWS * Tile::K_STEP);
+        ldmatrix_x4(weights[i], fragment_row + i * MMA_ROWS * Tile::K_STEP);
 }
 
 /** Multiplies all of this warp's rows by the PAIR_TOKENS tokens of one pair. */
@@ -135,8 +137,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies a stage's elements. weights_offset and tokens_offset are the offsets of this lane's first chunks. Fragments
- * alternate between two sets of registers: the next fragments are loaded while the current ones are multiplied.
+ * Multiplies a stage's elements. weights_offset and tokens_offset are the offsets of this lane's first chunks.
+ * Fragments alternate between two sets of registers: the next are loaded while the current ones are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -177,16 +179,16 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
 
     for (int s = 0; s < Tile::STAGES - 1; s++) {
         if (s < steps)
-            copy_step<Tile>(from, ring + s * Tile::STAGE);
+            copy_step<Tile>(from, ring + s * Tile::STAGE_ELEMENTS);
         __pipeline_commit(); /* one group per step, empty past the last step, so that the wait can count groups */
     }
     for (int step = 0; step < steps; step++) {
         __pipeline_wait_prior(Tile::STAGES - 2);
         __syncthreads(); /* the stage is visible to all threads, and all have finished with the previous one */
         if (step + Tile::STAGES - 1 < steps)
-            copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
+            copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE_ELEMENTS);
         __pipeline_commit();
-        multiply_stage<Tile>(sums, ring + step % Tile::STAGES * Tile::STAGE, weights_offset, tokens_offset);
+        multiply_stage<Tile>(sums, ring + step % Tile::STAGES * Tile::STAGE_ELEMENTS, weights_offset, tokens_offset);
     }
 }
 // [accumulate]
@@ -205,7 +207,7 @@ static __device__ float silu(float x)
  */
 template <bool GATE_UP, typename Tile>
 static __device__ void stage_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
-                                     int count, const float *topk_weights, bf16 *lines, int pitch)
+                                     int count, const float *topk_weights, bf16 *results, int pitch)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
 
@@ -219,7 +221,7 @@ static __device__ void stage_results(const float (&sums)[Tile::ROW_TILES][2 * Ti
         for (int i = 0; i < Tile::ROW_TILES; i++) {
             const int row_tile = warp % Tile::ROW_WARPS * Tile::ROW_TILES + i;
             const float upper = sums[i][half][column % 2], lower = sums[i][half][2 + column % 2];
-            bf16 *const to = lines + token * pitch + row_tile * (GATE_UP ? 8 : 16) + lane / 4;
+            bf16 *const to = results + token * pitch + row_tile * (GATE_UP ? 8 : 16) + lane / 4;
 
             to[0] = __float2bfloat16_rn(GATE_UP ? silu(upper) * lower : weight * upper);
             if (!GATE_UP)
@@ -258,22 +260,22 @@ static __device__ work_tile find_tile(const int *expert_ids, int width, int outp
 
 // [rows]
 /**
- * Returns the addresses that this thread copies from. If GATE_UP, the tile's rows of weights alternate: 8 rows of
+ * Returns the addresses from which this thread copies. If GATE_UP, the tile's rows of weights alternate: 8 rows of
  * w1, then the 8 rows of w3 for the same elements of the result, and so on.
  */
 template <bool GATE_UP, typename Tile>
-static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
+static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, work_tile tile,
                                            const int *positions, int count)
 {
     const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
     const int length = GATE_UP ? problem.hidden_size : problem.intermediate_size;
     const int row = threadIdx.x / Tile::CHUNKS_PER_ROW, chunk = threadIdx.x % Tile::CHUNKS_PER_ROW;
-    const int64_t first_row = at.expert * (int64_t)(GATE_UP ? 2 * width : width) + at.first_output;
+    const int64_t first_row = tile.expert * (int64_t)(GATE_UP ? 2 * width : width) + tile.first_output;
     source<Tile> from;
 
     from.length = length;
     from.remaining = length - chunk * CHUNK;
-    from.rows = (GATE_UP ? 2 : 1) * (width - at.first_output);
+    from.rows = (GATE_UP ? 2 : 1) * (width - tile.first_output);
     from.weights = (const bf16 *)(GATE_UP ? buffers.w13 : buffers.w2) + chunk * CHUNK +
                    (first_row + (GATE_UP ? row / 16 * 8 + row % 8 + row / 8 % 2 * width : row)) * length;
     from.weights_stride = (size_t)(GATE_UP ? Tile::ROWS_PER_PASS / 2 : Tile::ROWS_PER_PASS) * length;
@@ -291,21 +293,21 @@ static __device__ source<Tile> find_source(const moe_problem &problem, const moe
 // [compute]
 /** Computes and stores this block's share of the result, in the narrowest tile that can hold its tokens. */
 template <bool GATE_UP, typename Tile>
-static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile at,
+static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile tile,
                                const int *positions, int count, bf16 *ring)
 {
     if constexpr (Tile::PAIRS > 1)
         if (count <= Tile::narrower::TOKENS)
-            return compute<GATE_UP, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
+            return compute<GATE_UP, typename Tile::narrower>(problem, buffers, tile, positions, count, ring);
 
     constexpr int OUTPUTS = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
                   PITCH = OUTPUTS + CHUNK; /* rows begin 4 banks apart */
     const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
-    bf16 *const result = (bf16 *)(GATE_UP ? buffers.intermediate : buffers.partial) + at.first_output;
-    source<Tile> from = find_source<GATE_UP, Tile>(problem, buffers, at, positions, count);
+    bf16 *const result = (bf16 *)(GATE_UP ? buffers.intermediate : buffers.partial) + tile.first_output;
+    source<Tile> from = find_source<GATE_UP, Tile>(problem, buffers, tile, positions, count);
     float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
+    if (tile.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate<Tile>(sums, from, ring);
     __syncthreads(); /* no reads or copies remain (the last groups are empty), so the ring can hold the results */
     stage_results<GATE_UP, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
@@ -313,7 +315,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
     for (int i = threadIdx.x; i < count * (OUTPUTS / CHUNK); i += Tile::THREADS) {
         const int token = i / (OUTPUTS / CHUNK), output = i % (OUTPUTS / CHUNK) * CHUNK;
 
-        if (at.first_output + output < width)
+        if (tile.first_output + output < width)
             *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
                                                                                                output);
     }
@@ -335,18 +337,18 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
         bf16 ring[]; /* [STAGES][WEIGHT_ROWS + TOKENS][K_STEP]; then results, [TOKENS][PITCH] */
     __shared__ int positions[Tile::TOKENS];
     const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
-    const work_tile at = find_tile(buffers.expert_ids, GATE_UP ? problem.intermediate_size : problem.hidden_size,
-                                   GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS,
-                                   problem.block_size / Tile::TOKENS);
+    const work_tile tile = find_tile(buffers.expert_ids, GATE_UP ? problem.intermediate_size : problem.hidden_size,
+                                     GATE_UP ? Tile::WEIGHT_ROWS / 2 : Tile::WEIGHT_ROWS,
+                                     problem.block_size / Tile::TOKENS);
 
     if (thread < Tile::TOKENS)
-        positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
+        positions[thread] = buffers.sorted_token_ids[(int64_t)tile.token_block * Tile::TOKENS + thread];
     /* Pads come last, so only the first `count` entries are positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
-    if (count == 0 || (GATE_UP && at.expert < 0))
+    if (count == 0 || (GATE_UP && tile.expert < 0))
         return; /* the whole block returns */
-    compute<GATE_UP, Tile>(problem, buffers, at, positions, count, ring);
+    compute<GATE_UP, Tile>(problem, buffers, tile, positions, count, ring);
 }
 // [product]
 

@@ -99,13 +99,13 @@ FIGURES = {
     "11c_quarters": ("The four matrices of an ldmatrix", "tensor_figures.draw_quarters",
                      _traced(kernel_steps.quarters, "11c_moe_tensor_cores")),
     "11c_copies": ("The first product: what a block copies, and which threads copy it", "tensor_figures.draw_copies",
-                   _traced(kernel_steps.line_copies, "11c_moe_tensor_cores --num-tokens 16 --num-experts 1 --topk 1 "
-                           "--hidden-size 128 --intermediate-size 64 --block-size 16", line_bytes=272, row_bytes=256,
-                           rows_of_w1=64)),
+                   _traced(kernel_steps.stage_row_copies, "11c_moe_tensor_cores --num-tokens 16 --num-experts 1 "
+                           "--topk 1 --hidden-size 128 --intermediate-size 64 --block-size 16", pitch_bytes=272,
+                           row_bytes=256, rows_of_w1=64)),
     "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
                  _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
-    "11d_pieces": ("Where the chunks of 8 lines are stored", "tensor_figures.draw_chunks", _traced(
-        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 2 --num-experts 2 --topk 1 --hidden-size 128 "
+    "11d_chunks": ("Where the chunks of 8 stage rows are stored", "tensor_figures.draw_chunks", _traced(
+        kernel_steps.swizzled_chunks, "11d_moe_async_ring --num-tokens 2 --num-experts 2 --topk 1 --hidden-size 128 "
         "--intermediate-size 64", per_row=16)),
     "11d_tile": ("The large tile: {rows} rows of weights by {tokens} tokens, 8 warps", "tensor_figures.draw_warp_tiles",
                  _traced(kernel_steps.warp_tiles, "11d_moe_async_ring --num-tokens 192 --num-experts 1 --topk 1 "

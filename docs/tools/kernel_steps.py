@@ -266,20 +266,20 @@ def stores(before, after):
     return {"num_sectors": size // 32, "before": requests_before, "after": requests_after}
 
 
-def pieces(trace, per_row):
-    """Returns which 16-byte chunk each slot holds in the first 8 rows that lanes copy asynchronously. A row has
+def swizzled_chunks(trace, per_row):
+    """Returns which 16-byte chunk is at each index of the first 8 rows that lanes copy asynchronously. A row has
     `per_row` chunks and is copied by as many lanes."""
     found = [[None] * per_row for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:
             for lane in event["active"]:
-                line, place = divmod((event["offset"][lane] - trace["dynamic_shared"]["offset"]) // 16, per_row)
-                if line < 8:
-                    found[line][place] = lane % per_row
-    if any(sorted(line, key=str) != sorted(range(per_row), key=str) for line in found):
-        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy {per_row} pieces of a line by {per_row} "
+                row, index = divmod((event["offset"][lane] - trace["dynamic_shared"]["offset"]) // 16, per_row)
+                if row < 8:
+                    found[row][index] = lane % per_row
+    if any(sorted(row, key=str) != sorted(range(per_row), key=str) for row in found):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy {per_row} chunks of a row by {per_row} "
                          "lanes")
-    return {"lines": found}
+    return {"rows": found}
 
 
 def _fragment_loads(trace, warp):
@@ -302,11 +302,11 @@ def quarters(trace):
     return found
 
 
-def line_copies(trace, line_bytes, row_bytes, rows_of_w1):
-    """Returns what each line of shared memory holds, as "w1", "w3" or "token" and an index of a row: a list of lines for
-    each copy that a thread makes, and the first thread of each group that copies a line. A line has `line_bytes` bytes,
-    a row in global memory `row_bytes`, and `rows_of_w1` rows of w1 precede those of w3."""
-    loads, stores, per_line = {}, {}, row_bytes // 16
+def stage_row_copies(trace, pitch_bytes, row_bytes, rows_of_w1):
+    """Returns what each row of the stage holds, as "w1", "w3" or "token" and an index of a row: a list of stage rows
+    for each copy that a thread makes, and the first thread of each group that copies a row. Rows of the stage begin
+    `pitch_bytes` apart, a row in global memory has `row_bytes`, and `rows_of_w1` rows of w1 precede those of w3."""
+    loads, stores, per_row = {}, {}, row_bytes // 16
     for event, name in zip(trace["events"], _snippets(trace)):
         if name == "copy_step" and event["bytes"] == 16 and event["kind"] in ("global_load", "shared_store"):
             for lane in event["active"]:
@@ -325,13 +325,13 @@ def line_copies(trace, line_bytes, row_bytes, rows_of_w1):
         for (array, at), to in zip(share, stores[thread]):
             row = (at - first[array]) // row_bytes
             holds = ("token", row) if array == tokens else ("w3", row - rows_of_w1) if row >= rows_of_w1 else ("w1", row)
-            found.setdefault((to - begin) // line_bytes, set()).add((*holds, thread - thread % per_line))
-    threads = list(range(0, len(loads), per_line))
+            found.setdefault((to - begin) // pitch_bytes, set()).add((*holds, thread - thread % per_row))
+    threads = list(range(0, len(loads), per_row))
     if sorted(found) != list(range(len(found))) or any(
-            [first for *_, first in held] != [threads[line % len(threads)]] for line, held in found.items()):
-        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy a line by {per_line} neighbouring threads")
-    lines = [list(*found[line])[:2] for line in range(len(found))]
-    return {"threads": threads, "copies": [lines[at:at + len(threads)] for at in range(0, len(lines), len(threads))]}
+            [first for *_, first in held] != [threads[number % len(threads)]] for number, held in found.items()):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy a row by {per_row} neighbouring threads")
+    rows = [list(*found[number])[:2] for number in range(len(found))]
+    return {"threads": threads, "copies": [rows[at:at + len(threads)] for at in range(0, len(rows), len(threads))]}
 
 
 def warp_tiles(trace, row_bytes, rows):

@@ -38,7 +38,7 @@ def draw_fragments(data, title):
     for number, text in enumerate((
             "A number is the lane that holds the cell: a word of two", "elements in A and B, two sums in D.",
             f"Blue: the cells of lane {shown}, with the names of its registers.", "",
-            "Red, an example: A is zero except for a 3 in row 1, k 2; B is", "zero except for a 7 in k 2, token 2. "
+            "Orange, an example: A is zero except for a 3 in row 1, k 2; B is", "zero except for a 7 in k 2, token 2. "
             "The instruction adds", "21 to the sum of row 1, token 2: sum 0 of lane 5.")):
         write(ax, 14, top + 20 + 20 * number, text)
     return ax
@@ -72,27 +72,27 @@ def draw_copies(data, title):
     left, top, width, height, shown = 128, 92, 48, 26, 176
     threads, copies = data["threads"], data["copies"]
     bottom, fills = top + height * len(copies), {"w1": "light_blue", "w3": "light_orange", "token": "light_green"}
-    column, per_line = threads.index(shown), threads[1] - threads[0]
+    column, per_row = threads.index(shown), threads[1] - threads[0]
     ax = canvas(left + width * len(threads) + 14, bottom + 64, title)
-    write(ax, left - 12, top - 30, f"first of {per_line} threads", "right")
+    write(ax, left - 12, top - 30, f"first of {per_row} threads", "right")
     for number, thread in enumerate(threads):
         write(ax, left + (number + 0.5) * width, top - 30, thread, "center")
     write(ax, 40, top - 8, "copy", "right")
-    write(ax, left - 12, top - 8, "lines", "right")
+    write(ax, left - 12, top - 8, "stage rows", "right")
     for number, copied in enumerate(copies):
-        line = number * len(threads)
+        first = number * len(threads)
         write(ax, 40, top + height * number + 18, number, "right")
-        write(ax, left - 12, top + height * number + 18, f"{line} to {line + len(threads) - 1}", "right")
+        write(ax, left - 12, top + height * number + 18, f"{first} to {first + len(threads) - 1}", "right")
         for place, (array, row) in enumerate(copied):
             cell(ax, left + place * width, top + number * height, width, height,
                  [f"slot {row}" if array == "token" else f"{array} {row}"], fills[array], "edge")
     _marked(ax, left + column * width, top, width, bottom - top)
-    lines_of_thread = [column + len(threads) * number for number in range(len(copies))]
+    rows_of_thread = [column + len(threads) * number for number in range(len(copies))]
     for line, text in enumerate((
-            "A cell is a line of shared memory, with the row of w1 or w3 that it holds, or the slot of the token. Warp w "
+            "A cell is a row of the stage, with the row of w1 or w3 that it holds, or the slot of the token. Warp w "
             "multiplies the weights of copy w.",
-            f"Red: lines {lines_of_thread[0]}, {lines_of_thread[1]}, ..., {lines_of_thread[-1]}. Threads {shown} to "
-            f"{shown + per_line - 1} copy them, each thread one of the {per_line} chunks of every line.")):
+            f"Orange: stage rows {rows_of_thread[0]}, {rows_of_thread[1]}, ..., {rows_of_thread[-1]}. Threads {shown} to "
+            f"{shown + per_row - 1} copy them, each thread one of the {per_row} chunks of every row.")):
         write(ax, 14, bottom + 26 + 20 * line, text)
     return ax
 
@@ -126,23 +126,23 @@ def draw_ring(data, title):
 
 def draw_chunks(data, title):
     left, row, top, shown = 74, 26, 92, 5
-    slots = len(data["lines"][0])
-    width = 752 // slots
-    ax = canvas(left + slots * width + 14, top + 8 * row + 66, title)
+    indices = len(data["rows"][0])
+    width = 752 // indices
+    ax = canvas(left + indices * width + 14, top + 8 * row + 66, title)
     write(ax, left - 12, top - 32, "index", "right")
     write(ax, left - 12, top - 12, "banks", "right")
-    for place in range(slots):
-        write(ax, left + (place + 0.5) * width, top - 32, place, "center")
-        write(ax, left + (place + 0.5) * width, top - 12, f"{4 * place % 32}-{4 * place % 32 + 3}", "center")
-    for number, line in enumerate(data["lines"]):
-        write(ax, left - 12, top + row * number + 17, f"line {number}", "right")
+    for index in range(indices):
+        write(ax, left + (index + 0.5) * width, top - 32, index, "center")
+        write(ax, left + (index + 0.5) * width, top - 12, f"{4 * index % 32}-{4 * index % 32 + 3}", "center")
+    for number, chunks in enumerate(data["rows"]):
+        write(ax, left - 12, top + row * number + 17, f"row {number}", "right")
         for fill, wanted in (("ground", False), ("light_blue", True)):
-            boxes(ax, [(left + place * width, top + row * number, width, row - 3) for place in range(slots)
-                       if (line[place] == shown) == wanted], fill, "edge")
-        for place, piece in enumerate(line):
-            write(ax, left + (place + 0.5) * width, top + row * number + 17, piece, "center", bold=piece == shown)
+            boxes(ax, [(left + index * width, top + row * number, width, row - 3) for index in range(indices)
+                       if (chunks[index] == shown) == wanted], fill, "edge")
+        for index, chunk in enumerate(chunks):
+            write(ax, left + (index + 0.5) * width, top + row * number + 17, chunk, "center", bold=chunk == shown)
     for line, text in enumerate((
-            f"A cell is a chunk of 16 bytes, with its number before the permutation. Blue: chunk {shown} of each line.",
+            f"A cell is a chunk of 16 bytes, with its number before the permutation. Blue: chunk {shown} of each row.",
             "ldmatrix reads these eight chunks at once, from eight different groups of four banks.")):
         write(ax, 14, top + 8 * row + 24 + 20 * line, text)
     return ax

@@ -8,13 +8,13 @@
 
 enum { TILE = 16, K_STEP = 32, THREADS = TILE * TILE };
 
-// TODO line
-// LINE is the number of words in a line of a tile. Should it equal the number of rows?
-enum { LINE = TILE };
-// END line
+// TODO pitch
+// PITCH is the number of words in each tile[k]. Should it equal the number of rows?
+enum { PITCH = TILE };
+// END pitch
 
 /** Loads elements first_k to first_k + K_STEP - 1 of TILE rows, starting at first_row. Sets missing elements to 0. */
-static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from, int first_row, int num_rows,
+static __device__ void load_tile(float (&tile)[K_STEP][PITCH], const float *from, int first_row, int num_rows,
                                  int length, int first_k)
 {
     for (int i = threadIdx.x; i < TILE * K_STEP; i += THREADS) {
@@ -33,7 +33,7 @@ static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from,
 static __global__ void product_kernel(const float *rows, const float *weights, int num_rows, int num_columns,
                                       int length, float *out)
 {
-    __shared__ float row_tile[K_STEP][LINE], column_tile[K_STEP][LINE];
+    __shared__ float row_tile[K_STEP][PITCH], column_tile[K_STEP][PITCH];
     const int row = threadIdx.x / TILE, column = threadIdx.x % TILE;
     float sum = 0.0f;
 

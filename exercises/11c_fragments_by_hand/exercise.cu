@@ -33,7 +33,7 @@ static __device__ void load_fragments(uint32_t (&a)[4], uint32_t (&b)[2], int la
 static __device__ void store_sums(const float (&d)[4], int lane, float *sums)
 {
     // TODO store
-    // To which row and token does each of the four sums belong? Store each sum in sums[token * ROWS + row].
+    // To which row and token does each of the four sums belong? Store each sum in sums[token * WEIGHT_ROWS + row].
     (void)d, (void)lane, (void)sums;
     // END store
 }

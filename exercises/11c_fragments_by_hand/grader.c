@@ -17,28 +17,28 @@ static uint16_t bf16_bits(int value)
 }
 
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
-static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
+static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
-    uint16_t *const weight_bits = grade_allocate_host(grade, ROWS * DEPTH * sizeof *weight_bits);
+    uint16_t *const weight_bits = grade_allocate_host(grade, WEIGHT_ROWS * DEPTH * sizeof *weight_bits);
     uint16_t *const token_bits = grade_allocate_host(grade, DEPTH * TOKENS * sizeof *token_bits);
 
-    for (int i = 0; i < ROWS * DEPTH; i++)
+    for (int i = 0; i < WEIGHT_ROWS * DEPTH; i++)
         weight_bits[i] = bf16_bits(weights[i / DEPTH][i % DEPTH]);
     for (int i = 0; i < DEPTH * TOKENS; i++)
         token_bits[i] = bf16_bits(tokens[i / TOKENS][i % TOKENS]);
 
     const uint16_t *const device_weights = grade_input(grade, "weights", weight_bits,
-                                                       ROWS * DEPTH * sizeof *weight_bits);
+                                                       WEIGHT_ROWS * DEPTH * sizeof *weight_bits);
     const uint16_t *const device_tokens = grade_input(grade, "tokens", token_bits, DEPTH * TOKENS * sizeof *token_bits);
-    float *const sums = grade_output(grade, "sums", TOKENS * ROWS * sizeof *sums);
+    float *const sums = grade_output(grade, "sums", TOKENS * WEIGHT_ROWS * sizeof *sums);
 
     grade_run_launch(grade, product_launch(device_weights, device_tokens, sums));
 
     const float *const got = grade_result(grade, sums);
 
     for (int token = 0; token < TOKENS; token++)
-        for (int row = 0; row < ROWS; row++) {
-            const float *const element = &got[token * ROWS + row];
+        for (int row = 0; row < WEIGHT_ROWS; row++) {
+            const float *const element = &got[token * WEIGHT_ROWS + row];
             int expected = 0;
 
             for (int k = 0; k < DEPTH; k++)
@@ -53,10 +53,10 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
 /** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that any mix-up is detected. */
 static void identity(struct grade *grade)
 {
-    int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
+    int weights[WEIGHT_ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
 
     grade_describe_input(grade, "the weights are the identity matrix");
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < WEIGHT_ROWS; i++)
         weights[i][i] = 1;
     for (int i = 0; i < DEPTH * TOKENS; i++)
         tokens[i / TOKENS][i % TOKENS] = i + 1;
@@ -66,9 +66,9 @@ static void identity(struct grade *grade)
 /** Fills both matrices with integers from -MOST to MOST and multiplies them. */
 static void multiply_random(struct grade *grade)
 {
-    int weights[ROWS][DEPTH], tokens[DEPTH][TOKENS];
+    int weights[WEIGHT_ROWS][DEPTH], tokens[DEPTH][TOKENS];
 
-    for (int i = 0; i < ROWS * DEPTH; i++)
+    for (int i = 0; i < WEIGHT_ROWS * DEPTH; i++)
         weights[i / DEPTH][i % DEPTH] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
     for (int i = 0; i < DEPTH * TOKENS; i++)
         tokens[i / TOKENS][i % TOKENS] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;

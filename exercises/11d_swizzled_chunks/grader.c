@@ -19,37 +19,37 @@ static uint16_t bf16_bits(int value)
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, const int *weights, const int *tokens)
 {
-    uint16_t *const bits = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
-    float *const expected = grade_allocate_host(grade, (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *expected);
+    uint16_t *const bits = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *bits);
+    float *const expected = grade_allocate_host(grade, (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *expected);
 
-    for (int i = 0; i < LINES * LENGTH; i++)
-        bits[i] = bf16_bits(i < WEIGHT_LINES * LENGTH ? weights[i] : tokens[i - WEIGHT_LINES * LENGTH]);
-    for (int t = 0; t < TOKEN_LINES; t++)
-        for (int row = 0; row < WEIGHT_LINES; row++) {
+    for (int i = 0; i < STAGE_ROWS * K_STEP; i++)
+        bits[i] = bf16_bits(i < WEIGHT_ROWS * K_STEP ? weights[i] : tokens[i - WEIGHT_ROWS * K_STEP]);
+    for (int t = 0; t < TOKEN_ROWS; t++)
+        for (int row = 0; row < WEIGHT_ROWS; row++) {
             int sum = 0;
 
-            for (int k = 0; k < LENGTH; k++)
-                sum += weights[row * LENGTH + k] * tokens[t * LENGTH + k];
-            expected[t * WEIGHT_LINES + row] = (float)sum;
+            for (int k = 0; k < K_STEP; k++)
+                sum += weights[row * K_STEP + k] * tokens[t * K_STEP + k];
+            expected[t * WEIGHT_ROWS + row] = (float)sum;
         }
 
     const uint16_t *const device_weights = grade_input(grade, "weights", bits,
-                                                       (size_t)WEIGHT_LINES * LENGTH * sizeof *bits);
-    const uint16_t *const device_tokens = grade_input(grade, "tokens", bits + WEIGHT_LINES * LENGTH,
-                                                      (size_t)TOKEN_LINES * LENGTH * sizeof *bits);
-    float *const sums = grade_output(grade, "sums", (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *sums);
+                                                       (size_t)WEIGHT_ROWS * K_STEP * sizeof *bits);
+    const uint16_t *const device_tokens = grade_input(grade, "tokens", bits + WEIGHT_ROWS * K_STEP,
+                                                      (size_t)TOKEN_ROWS * K_STEP * sizeof *bits);
+    float *const sums = grade_output(grade, "sums", (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *sums);
 
     grade_run_launch(grade, multiply_launch(device_weights, device_tokens, sums));
-    grade_check_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_LINES * WEIGHT_LINES);
+    grade_check_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_ROWS * WEIGHT_ROWS);
 }
 
 static void multiply_random(struct grade *grade)
 {
-    int *const numbers = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
+    int *const numbers = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *numbers);
 
-    for (int i = 0; i < LINES * LENGTH; i++)
+    for (int i = 0; i < STAGE_ROWS * K_STEP; i++)
         numbers[i] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
-    multiply(grade, numbers, numbers + WEIGHT_LINES * LENGTH);
+    multiply(grade, numbers, numbers + WEIGHT_ROWS * K_STEP);
 }
 
 /* --- correctness -------------------------------------------------------------------------------------------------- */
@@ -57,15 +57,15 @@ static void multiply_random(struct grade *grade)
 /** Sets token t to 1 at element 2t and to 0 elsewhere, so that each of its sums is element 2t of a row of weights. */
 static void one_element(struct grade *grade)
 {
-    int *const numbers = grade_allocate_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
-    int *const tokens = numbers + WEIGHT_LINES * LENGTH;
+    int *const numbers = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *numbers);
+    int *const tokens = numbers + WEIGHT_ROWS * K_STEP;
 
     grade_describe_input(grade, "token t is 1 at element 2t, and 0 elsewhere");
-    memset(numbers, 0, (size_t)LINES * LENGTH * sizeof *numbers);
-    for (int i = 0; i < WEIGHT_LINES * LENGTH; i++)
+    memset(numbers, 0, (size_t)STAGE_ROWS * K_STEP * sizeof *numbers);
+    for (int i = 0; i < WEIGHT_ROWS * K_STEP; i++)
         numbers[i] = (int)random_below(grade_random(grade), MOST) + 1;
-    for (int t = 0; t < TOKEN_LINES; t++)
-        tokens[t * LENGTH + 2 * t] = 1;
+    for (int t = 0; t < TOKEN_ROWS; t++)
+        tokens[t * K_STEP + 2 * t] = 1;
     multiply(grade, numbers, tokens);
 }
 
@@ -78,12 +78,12 @@ static void random_numbers(struct grade *grade)
 
 /* --- the budget --------------------------------------------------------------------------------------------------- */
 
-/** Checks that slots are computed without a table or shuffles, which would cost as much as the swizzle saves. */
+/** Checks that indices are computed without a table or shuffles, which would cost as much as the swizzle saves. */
 static void no_detour(struct grade *grade)
 {
     multiply_random(grade);
-    grade_check_unused(grade, "shuffles", "a slot follows from the line and the chunk");
-    grade_check_unused(grade, "votes", "a slot follows from the line and the chunk");
+    grade_check_unused(grade, "shuffles", "an index follows from the row and the chunk");
+    grade_check_unused(grade, "votes", "an index follows from the row and the chunk");
     grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
     grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
 }

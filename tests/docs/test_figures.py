@@ -256,9 +256,9 @@ class Committed(unittest.TestCase):
         self.assertEqual(data["copies"][8:], [[["token", slot] for slot in range(16)]])
 
     def test_a_chunk_is_in_all_banks(self):
-        lines = figures.read_data("11d_pieces", BUILD)["lines"]
+        rows = figures.read_data("11d_chunks", BUILD)["rows"]
         for chunk in range(16):
-            self.assertEqual(sorted(line.index(chunk) % 8 for line in lines), list(range(8)))
+            self.assertEqual(sorted(row.index(chunk) % 8 for row in rows), list(range(8)))
 
     def test_warps_share_a_tile(self):
         data = figures.read_data("11d_tile", BUILD)
@@ -826,11 +826,11 @@ class Refused(unittest.TestCase):
                      self.read("11b_moe_tiled", "--num-tokens 2 --hidden-size 8"))
         ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
         self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
-        self.refuses("does not copy 16 pieces of a line by 16 lanes", kernel_steps.pieces,
+        self.refuses("does not copy 16 chunks of a row by 16 lanes", kernel_steps.swizzled_chunks,
                      trace.read(self.spoiled(path, without_copies)), 16)
         self.refuses("loads its matrices otherwise", kernel_steps.quarters, trace.read(self.spoiled(path, last_first)))
         self.refuses("divides its tile otherwise", kernel_steps.warp_tiles, ring, 256, 1)
-        self.refuses("does not store each chunk that it copies", kernel_steps.line_copies, ring, 272, 256, 64)
+        self.refuses("does not store each chunk that it copies", kernel_steps.stage_row_copies, ring, 272, 256, 64)
 
     def test_tiles(self):
         path = self.path("11b_moe_tiled", figures.TILE)

@@ -31,8 +31,8 @@ done <<'END'
 --num-tokens 33 --ep 1
 --num-tokens 33 --ep 1 --dispatch all-to-all
 --num-tokens 33 --tp 2 --dtype f32
---tokens-per-rank 0,70 --dispatch all-to-all
---tokens-per-rank 70,0 --expert-map random
+--tokens-per-group 0,70 --dispatch all-to-all
+--tokens-per-group 70,0 --expert-map random
 --num-tokens 0
 END
 

@@ -1,1 +1,1 @@
-s/(piece ^ line % SWAPPED)/piece/
+s/(chunk ^ stage_row % SWIZZLE_CHUNKS)/chunk/

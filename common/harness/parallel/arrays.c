@@ -141,7 +141,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [SENT_WEIGHTS] = array("sent_weights", TENSOR_INPUT, DTYPE_F32, sent, topk),
         [SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
         [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, split->num_ranks, 1),
-        [SUM_ROWS] = array("sum_places", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
+        [SUM_ROWS] = array("sum_rows", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
         [W13] = weights("w13", &whole->tensor[MOE_W13], split, moe_w13_elements(problem), i * h),
         [W2] = weights("w2", &whole->tensor[MOE_W2], split, moe_w2_elements(problem), i),
         [EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),

@@ -34,7 +34,7 @@ enum {
     SUMS,         /**< [n, H] f32 */
     SENT_SUMS,    /**< [num_sent, H] f32, the sums that come back; all-to-all only */
     OWN_RESULT,   /**< [own, H]; all-to-all only */
-    RESULT,       /**< [tokens of the DP rank, H] */
+    RESULT,       /**< [tokens of the TP group, H] */
     NUM_ARRAYS
 };
 

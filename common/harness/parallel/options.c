@@ -17,15 +17,14 @@ enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 /** The options of a run on several ranks. The table continues with a layer's options. */
 static const struct option_row table[] = {
     {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .help_group = 4},
-    {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT,
-     FIELD(num_dp)},
-    {"tp", "N", "Ranks that have the same tokens (default 1)", 4, COUNT, FIELD(num_tp)},
+    {"dp", "N", "TP groups, each with tokens of its own (default: all ranks / --tp)", 4, COUNT, FIELD(num_dp)},
+    {"tp", "N", "Ranks of a TP group, which have the same tokens (default 1)", 4, COUNT, FIELD(num_tp)},
     {"ep", "N",
      "Parts of the experts; the ranks of a part have a slice each of its experts' intermediate elements (default: a "
      "part for each rank). --expert-map is random, or FILE.npy: [parts, experts], a map for each",
      4, COUNT, FIELD(num_ep)},
-    {"tokens-per-rank", "N,N,...", "Tokens of each DP rank (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
-     FIELD(tokens_per_rank)},
+    {"tokens-per-group", "N,N,...", "Tokens of each TP group (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
+     FIELD(tokens_per_group)},
     {"dispatch", "NAME",
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
      FIELD(dispatch), .value_words = dispatch_names},

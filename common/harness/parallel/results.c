@@ -40,7 +40,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     return good;
 }
 
-/** Assembles the layer's output from the results of TP rank `t` of every DP rank. */
+/** Assembles the layer's output from the results of rank `t` of every TP group. */
 static void assemble(const struct parallel_layer *layer, const char *results, int t, char *output)
 {
     const struct split *const split = layer->split;

@@ -36,7 +36,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
 
-/** Parses "5,0,17", one number per DP rank, into the prefix sums cu_tokens. */
+/** Parses "5,0,17", one number per TP group, into the prefix sums cu_tokens. */
 static bool parse_tokens(const char *list, struct split *split, struct error *error)
 {
     const char *at = list;
@@ -45,7 +45,7 @@ static bool parse_tokens(const char *list, struct split *split, struct error *er
     for (const char *c = list; *c; c++)
         numbers += *c == ',';
     if (numbers != split->num_dp)
-        return error_set(error, "--tokens-per-rank: %d number%s for %d DP rank%s; give one for each (--dp)", numbers,
+        return error_set(error, "--tokens-per-group: %d number%s for %d TP group%s; give one for each (--dp)", numbers,
                          numbers == 1 ? "" : "s", split->num_dp, split->num_dp == 1 ? "" : "s");
     for (int d = 0; d < split->num_dp; d++) {
         const size_t length = strcspn(at, ",");
@@ -53,7 +53,7 @@ static bool parse_tokens(const char *list, struct split *split, struct error *er
         int64_t count;
 
         snprintf(digits, sizeof digits, "%.*s", (int)length, at);
-        if (!parse_integer("tokens-per-rank", digits, 0, INT_MAX, &count, error))
+        if (!parse_integer("tokens-per-group", digits, 0, INT_MAX, &count, error))
             return false;
         split->cu_tokens[d + 1] = split->cu_tokens[d] + count;
         at += length + 1;
@@ -68,12 +68,12 @@ bool split_count_tokens(struct parallel_options *options, struct split *split, s
     if (!ALLOCATE_ARRAY(split->cu_tokens, split->num_dp + 1, error))
         return false;
     split->cu_tokens[0] = 0;
-    if (!options->tokens_per_rank)
+    if (!options->tokens_per_group)
         return true;
-    if (!parse_tokens(options->tokens_per_rank, split, error))
+    if (!parse_tokens(options->tokens_per_group, split, error))
         return false;
     if (program->num_tokens_given && program->num_tokens != split->cu_tokens[split->num_dp])
-        return error_set(error, "--num-tokens: %" PRId64 "; --tokens-per-rank has %" PRId64, program->num_tokens,
+        return error_set(error, "--num-tokens: %" PRId64 "; --tokens-per-group has %" PRId64, program->num_tokens,
                          split->cu_tokens[split->num_dp]);
     program->num_tokens_given = true;
     program->num_tokens = split->cu_tokens[split->num_dp];
@@ -195,21 +195,21 @@ static bool split_experts(const struct parallel_options *options, const char *ma
 bool split_layer(const struct parallel_options *options, const char *expert_map_option,
                  const struct moe_problem *problem, struct split *split, struct error *error)
 {
-    const int dp_rank = split->rank / split->num_tp;
+    const int tp_group = split->rank / split->num_tp;
 
     if (problem->intermediate_size % split->num_slices != 0)
         return error_set(error,
                          "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
                          problem->intermediate_size, split->num_slices);
     split->slice_size = problem->intermediate_size / split->num_slices;
-    for (int d = 0; !options->tokens_per_rank && d < split->num_dp; d++)
+    for (int d = 0; !options->tokens_per_group && d < split->num_dp; d++)
         split->cu_tokens[d + 1] = problem->num_tokens * (d + 1) / split->num_dp;
-    split->own_begin = split->cu_tokens[dp_rank];
-    split->own_end = split->cu_tokens[dp_rank + 1];
+    split->own_begin = split->cu_tokens[tp_group];
+    split->own_end = split->cu_tokens[tp_group + 1];
     if (options->dispatch == DISPATCH_ALL_TO_ALL) {
         split->own_begin = split_share_begin(split, split->rank);
         split->own_end = split->rank % split->num_tp + 1 < split->num_tp ? split_share_begin(split, split->rank + 1)
-                                                                         : split->cu_tokens[dp_rank + 1];
+                                                                         : split->cu_tokens[tp_group + 1];
     }
     return split_experts(options, expert_map_option, problem->num_experts, split, error);
 }

@@ -7,28 +7,27 @@
 
 // [split]
 /**
- * A rank's share of the layer. Rank r is DP rank r / tp, which determines its tokens, and TP rank r % tp, so tp ranks
- * have the same tokens. Rank r has the experts of part r / slices and slice r % slices of these experts' intermediate
- * elements.
+ * A rank's share of the layer. Rank r is rank r % tp of TP group r / tp, whose ranks have the same tokens. It has the
+ * experts of part r / slices and slice r % slices of these experts' intermediate elements.
  */
 struct split {
     int num_ranks, rank, num_dp, num_tp, num_parts, num_slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens, followed by the total */
+    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each TP group's tokens, followed by the total */
     int32_t *owner_parts;   /**< [E] the part to which each expert belongs */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */
     int32_t *local_experts; /**< [num_local] expert of each local id */
     int num_local, slice_size;
-    int64_t own_begin, own_end; /**< this rank's tokens: its DP rank's or, with all-to-all, a share of them */
+    int64_t own_begin, own_end; /**< this rank's tokens: its TP group's or, with all-to-all, a share of them */
 };
 // [split]
 
 /**
- * Divides the ranks into DP ranks, parts and slices, before the layer is known. On failure the error names the option.
+ * Divides the ranks into TP groups, parts and slices, before the layer is known. On failure the error names the option.
  */
 bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct split *split,
                  struct error *error);
 
-/** Sets the number of tokens if --tokens-per-rank gives it, before the layer is loaded. */
+/** Sets the number of tokens if --tokens-per-group gives it, before the layer is loaded. */
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
 /**
