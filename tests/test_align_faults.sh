@@ -99,7 +99,7 @@ breaks "09: an inclusive sum of the warps added as what lies before" \
 # --- one expert per thread ---
 breaks "09: experts past the last thread are not added up" \
     's/experts_per_thread = (num_experts + THREADS - 1) \/ THREADS;/experts_per_thread = 1;/' \
-    "uninitialised shared memory" "*counts*" --dist uniform --num-experts 2048
+    "uninitialised shared memory" "*begins*" --dist uniform --num-experts 2048
 
 chapter 10_align_parallel_fill
 

@@ -173,8 +173,8 @@ def words_at_barriers(trace, first, count):
 
 def snippets_before_barriers(trace):
     """Returns, for each interval between barriers, the name of the snippet of the interval's last access to shared
-    memory, or "". A source file that does not exist has no snippets."""
-    if not pathlib.Path(trace["source"]).is_file():
+    memory, or "". A trace whose source file is not given or does not exist has no snippets."""
+    if not pathlib.Path(trace.get("source", "")).is_file():
         return ["" for _ in traces.intervals(trace)]
     names = {id(event): name for event, name in zip(trace["events"], _snippets(trace))}
     return [names[id(events[-1])] if events else "" for events in traces.intervals(trace)]
