@@ -185,8 +185,8 @@ succeeds "a trace is written" "$program" --num-tokens 3 --trace "$scratch/trace.
 matches "of align's first kernel" '{"kernel": "*chapters/[01][0-9]_align_*' \
     "$(head -n 3 "$scratch/trace.json" | tr '\n' ' ')"
 succeeds "a trace of a later kernel" "$program" --num-tokens 3 --kernel large --trace "$scratch/trace.json" \
-    --trace-kernel sort_kernel
-matches "is of that kernel" '{"kernel": "sort_kernel<*' "$(head -n 1 "$scratch/trace.json")"
+    --trace-kernel scatter_kernel
+matches "is of that kernel" '{"kernel": "scatter_kernel<*' "$(head -n 1 "$scratch/trace.json")"
 rm -f "$scratch/trace.json"
 succeeds "no tokens have a trace too" "$program" --num-tokens 0 --trace "$scratch/trace.json"
 

@@ -28,7 +28,7 @@ breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]'
 breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" \
     "*offsets*" --dist invalid
 breaks "06: any id counts in the small kernel" "$(between '^static __global__ void align_small' '^}' "$unchecked")" \
-    "not device memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
+    "not device memory" "*thread_counts*" --dist invalid --num-experts 32 --num-tokens 8
 
 # --- barriers left out ---
 # first_barrier_after LINE: prints a sed script that removes the first __syncthreads after a line that matches LINE
@@ -42,11 +42,11 @@ breaks "06: adds up before all have counted" "$(first_barrier_after '^#pragma un
 # --- more experts than the small kernel's shared memory holds ---
 breaks "06: the small kernel for any number of experts" \
     's/return problem->numel < SMALL_NUMEL && .*/return problem->numel < SMALL_NUMEL;/
-     /small_shared_bytes(problem->num_experts) <= SHARED_BYTES;/d' "invalid argument" "" \
+     /small_shared_bytes(problem->num_experts) <= MAX_SHARED_BYTES;/d' "invalid argument" "" \
     --dist uniform --num-experts 128 --num-tokens 8
 breaks "06: rows of counters for half of the threads" \
     's/(round_up(num_experts, WARP_SIZE) + 1) \* num_experts/(round_up(num_experts, WARP_SIZE) \/ 2 + 1) * num_experts/' \
-    "shared" "*next*" --dist uniform --num-experts 64 --num-tokens 8
+    "shared" "*thread_counts*" --dist uniform --num-experts 64 --num-tokens 8
 
 chapter 07_align_vector_pad
 
@@ -55,10 +55,10 @@ chapter 07_align_vector_pad
 for case in 0:7 1:7 2:7 3:5; do
     offset=${case%:*} block_size=${case#*:}
     set -- --counts 2,3 --block-size "$block_size" --misalign "$offset"
-    breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' \
+    breaks "07: the last slots unwritten, offset $offset" '/if (thread < capacity - tail_begin)/,/pad;/d' \
         "sorted_token_ids" "" "$@"
-    breaks "07: a whole piece for the last places, offset $offset" \
-        's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' \
+    breaks "07: a whole chunk for the last slots, offset $offset" \
+        's/chunks = (capacity - head) \/ 4/chunks = (capacity - head + 3) \/ 4/' \
         "past the end of 'sorted_token_ids'" "*aligned*" "$@"
 done
 
@@ -66,15 +66,15 @@ chapter 08_align_blelloch
 
 # --- empty groups ---
 set -- --counts 3,0,5,0,0,2 --kernel large
-breaks "08: the last group that begins before the place" \
-    's/tree\[padded_index(middle)\] <= place/tree[padded_index(middle)] < place/' \
+breaks "08: the last group that begins before the slot" \
+    's/tree\[padded_index(middle)\] <= slot/tree[padded_index(middle)] < slot/' \
     "expert_ids" "" "$@"
 breaks "08: the first of the groups that begin together" \
     's/return first;/while (first > 0 \&\& tree[padded_index(first - 1)] == tree[padded_index(first)]) first--;  return first;/' \
     "expert_ids" "" "$@"
 
 # --- a tree for numbers of experts that are not powers of two ---
-breaks "08: a tree of num_experts leaves" 's/    while (size < num_experts)/    while (2 * size <= num_experts)/' \
+breaks "08: a tree of num_experts leaves" 's/    while (num_leaves < num_experts)/    while (2 * num_leaves <= num_experts)/' \
     "out-of-bounds shared access" "*tree*" --dist uniform --num-experts 160
 
 chapter 09_align_warp_scan
@@ -83,7 +83,7 @@ chapter 09_align_warp_scan
 breaks "09: counts before the counters are cleared" "$(first_barrier_after '^    \/\/ \[count\]')" "race" "*counts*"
 breaks "09: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" \
     "*counts*"
-breaks "09: adds up the warps before all have summed" "$(first_barrier_after 'warp_sums\[warp\] = lanes_before')" \
+breaks "09: adds up the warps before all have summed" "$(first_barrier_after 'warp_sums\[warp\] = lane_prefix')" \
     "shared memory" "*warp_sums*"
 breaks "09: adds the warps before they are added up" \
     "$(first_barrier_after 'warp_sums\[lane\] = warp_exclusive_scan')" \
@@ -99,7 +99,7 @@ breaks "09: an inclusive sum of the warps added as what lies before" \
 # --- one expert per thread ---
 breaks "09: experts past the last thread are not added up" \
     's/experts_per_thread = (num_experts + THREADS - 1) \/ THREADS;/experts_per_thread = 1;/' \
-    "uninitialised shared memory" "*counts*" --dist uniform --num-experts 2048
+    "uninitialised shared memory" "*begins*" --dist uniform --num-experts 2048
 
 chapter 10_align_parallel_fill
 
@@ -121,6 +121,6 @@ breaks "10: scatters while the pads are on their way" \
 breaks "10: scatters before the groups' beginnings are known" \
     '/\*num_tokens_post_padded = offsets\[num_experts\];/,/__syncthreads/{/__syncthreads/d}' "race" "*offsets*" "$@"
 breaks "10: the block that counts scatters beside the blocks that fill" \
-    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < end; e++)  sorted_token_ids[counts[e]] = e;/' \
+    's/^        \*num_tokens_post_padded = begins.*/&  for (int e = first_expert; e < end_expert; e++)  sorted_token_ids[begins[e]] = e;/' \
     "blocks are not ordered" "*aligned*" --counts 3,1,7,2,4,1,6,3 --kernel large
 finish

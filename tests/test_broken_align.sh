@@ -23,9 +23,9 @@ breaks "an i64 of which the low word is looked at" \
     "out-of-bounds shared access" "*counts*" --dist invalid --ids i64
 breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' \
     "misaligned" "*aligned*" --misalign 1
-breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' \
+breaks "a chunk past the end" 's/chunks = (capacity - head) \/ 4/chunks = (capacity - head + 3) \/ 4/' \
     "past the end of 'sorted_token_ids'" "*aligned*" --block-size 3 --counts 4
-breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "past the end of 'expert_ids'" "*expert_ids*"
+breaks "a block past the end" 's/row_block < num_row_blocks/row_block <= num_row_blocks/' "past the end of 'expert_ids'" "*expert_ids*"
 breaks "a table of counters one too small" \
     's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
     "shared" "*counts*"
@@ -33,15 +33,15 @@ breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block
     "*expert_ids*"
 
 # --- faults that the checker finds ---
-breaks "the last places unwritten" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" --block-size 3 \
+breaks "the last slots unwritten" '/if (thread < capacity - tail_begin)/,/pad;/d' "sorted_token_ids" "" --block-size 3 \
     --counts 1
-breaks "the first places unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --misalign 1 --num-tokens 1
+breaks "the first slots unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --misalign 1 --num-tokens 1
 breaks "pads that are -1" 's/pad = (int)problem.numel/pad = -1/' "sorted_token_ids" ""
-breaks "blocks past the last unwritten" '/for (int block = /,/-1;/d' "expert_ids" ""
+breaks "blocks past the last unwritten" '/for (int row_block = /,/-1;/d' "expert_ids" ""
 breaks "owners of others' blocks" 's/local_id(expert_map, e)/local_id(expert_map, e ^ 1)/' "expert_ids" ""
 breaks "owners by their global ids" 's/return expert_map ? expert_map\[expert\] : expert;/return expert;/' \
     "expert_ids" "" --expert-map random
-breaks "a total of ids, not of places" \
+breaks "a total of ids, not of slots" \
     's/\*num_tokens_post_padded = offset;/*num_tokens_post_padded = (int)problem.numel;/' \
     "num_tokens_post_padded" ""
 breaks "a position twice" 's/= (int)i;/= (int)i - (i == 1);/' "sorted_token_ids" ""
@@ -50,9 +50,9 @@ breaks "positions of another expert" \
 
 # --- faults that only --check-all finds; the default problem passes with each of them ---
 for script in 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' 's/(id >= 0) &/true \&/' \
-    's/expert_map ? expert_map\[expert\] : expert/expert/' 's/next\[e\] = 0;/;/' \
+    's/expert_map ? expert_map\[expert\] : expert/expert/' 's/thread_counts\[e\] = 0;/;/' \
     's/e < num_experts; e += THREADS/e < num_experts \&\& e == thread; e += THREADS/' \
-    's/if (thread < capacity - tail)/if (thread == 0 \&\& thread < capacity - tail)/'; do
+    's/if (thread < capacity - tail_begin)/if (thread == 0 \&\& thread < capacity - tail_begin)/'; do
     if rebuild "$script" >"$scratch/log" 2>&1; then
         succeeds "good for the default problem: $script" "$scratch/program"
         "$scratch/program" --check-all >/dev/null 2>"$scratch/err"

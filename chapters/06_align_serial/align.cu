@@ -10,9 +10,11 @@
 #include "harness/align/align.h"
 
 // [constants]
-enum { WARP_SIZE = 32, THREADS = 1024, FILL_THREADS = 256, SORT_THREADS = 256 };
-enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, MAX_SHARED_BYTES = 48 * 1024 };
+enum { WARP_SIZE = 32, THREADS = 1024, FILL_THREADS = 256, SCATTER_THREADS = 256 };
 // [constants]
+// [small_constants]
+enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, MAX_SHARED_BYTES = 48 * 1024 };
+// [small_constants]
 
 // [helpers]
 static __host__ __device__ int round_up(int count, int multiple)
@@ -49,8 +51,8 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 
 // [align_kernel]
 /**
- * Counts the ids, computes the offsets and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
+ * Counts the ids, computes the offsets and writes expert_ids. Grid: one thread block. offsets[e] becomes the slot where
+ * expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -59,7 +61,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     extern __shared__ int counts[]; /* [num_experts] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
+    const int num_row_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x;
     // [align_kernel]
 
@@ -95,25 +97,25 @@ static __global__ void __launch_bounds__(THREADS)
     for (int e = thread; e < num_experts; e += THREADS)
         for (int slot = offsets[e]; slot < offsets[e + 1]; slot += block_size)
             expert_ids[slot / block_size] = local_id(expert_map, e);
-    for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += THREADS)
-        expert_ids[block] = -1;
+    for (int row_block = offsets[num_experts] / block_size + thread; row_block < num_row_blocks; row_block += THREADS)
+        expert_ids[row_block] = -1;
     // [expert_ids]
 }
 
-// [sort]
+// [scatter]
 /**
  * Scatters the positions with one thread per id, which advances its expert's element of `offsets` past the assigned
  * slot.
  */
 template <typename Id>
-static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
+static __global__ void scatter_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
-    const int64_t i = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
+    const int64_t i = (int64_t)blockIdx.x * SCATTER_THREADS + threadIdx.x;
 
     if (i < problem.numel && is_expert(topk_ids[i], problem.num_experts))
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i]], 1)] = (int)i;
 }
-// [sort]
+// [scatter]
 
 // [small]
 /**
@@ -125,9 +127,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Performs all of align except writing the pads. Grid: one block of at least num_experts threads. Each thread counts in
- * its own row of the table `sums`, without atomics. A scan down each expert's column then gives each thread the number
- * of ids that lower-numbered threads have counted for that expert.
+ * Performs all of align except writing the pads. Grid: one thread block of at least num_experts threads. Each thread
+ * counts in its own row of the table `sums`, without atomics. A scan down each expert's column then gives each thread
+ * the number of ids that lower-numbered threads have counted for that expert.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -135,18 +137,18 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
+    const int num_row_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]; row t: ids counted by threads < t */
-    int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+    int *const next_ranks = sums + thread * num_experts, *const thread_counts = next_ranks + num_experts;
     // [small]
 
     // [small_count]
     for (int e = 0; e < num_experts; e++)
-        next[e] = 0;
+        thread_counts[e] = 0;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
-            next[topk_ids[i]]++;
+            thread_counts[topk_ids[i]]++;
     __syncthreads();
     // [small_count]
 
@@ -173,11 +175,12 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (thread < num_experts)
         for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
             expert_ids[slot / block_size] = local_id(expert_map, thread);
-    for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
-        expert_ids[block] = -1;
+    for (int row_block = offsets[num_experts] / block_size + thread; row_block < num_row_blocks;
+         row_block += num_threads)
+        expert_ids[row_block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
-            sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
+            sorted_token_ids[offsets[topk_ids[i]] + next_ranks[topk_ids[i]]++] = (int)i;
     // [small_scatter]
 }
 
@@ -197,7 +200,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
 {
     const Id *const topk_ids = (const Id *)buffers->topk_ids;
     const unsigned fill_blocks = (unsigned)((problem->capacity + FILL_THREADS - 1) / FILL_THREADS);
-    const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
+    const unsigned scatter_blocks = (unsigned)((problem->numel + SCATTER_THREADS - 1) / SCATTER_THREADS);
     int *const offsets = (int *)buffers->workspace;
 
     if (fill_blocks > 0) /* launching an empty grid is an error */
@@ -215,9 +218,9 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     // [launch_large]
     align_kernel<Id><<<1, THREADS, problem->num_experts * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->expert_ids, buffers->num_tokens_post_padded, offsets);
-    if (sort_blocks > 0)
-        sort_kernel<Id>
-            <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+    if (scatter_blocks > 0)
+        scatter_kernel<Id>
+            <<<scatter_blocks, SCATTER_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
 

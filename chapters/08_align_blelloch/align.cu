@@ -10,7 +10,7 @@
 #include "harness/align/align.h"
 
 // [constants]
-enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
+enum { WARP_SIZE = 32, THREADS = 1024, SCATTER_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, MAX_SHARED_BYTES = 48 * 1024 };
 // [constants]
 
@@ -27,7 +27,7 @@ static __device__ bool is_expert(Id id, int num_experts)
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for an expert's block of rows: the expert's local id, or -1 if it is not local. */
+/** Returns the entry of expert_ids for an expert's blocks of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -41,32 +41,32 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
-    const int chunks = (capacity - head) / 4, tail = head + 4 * chunks;
+    const int chunks = (capacity - head) / 4, tail_begin = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 
     for (int chunk = thread; chunk < chunks; chunk += num_threads)
         aligned[chunk] = make_int4(pad, pad, pad, pad);
     if (thread < head)
         sorted_token_ids[thread] = pad;
-    if (thread < capacity - tail)
-        sorted_token_ids[tail + thread] = pad;
+    if (thread < capacity - tail_begin)
+        sorted_token_ids[tail_begin + thread] = pad;
 }
 // [fill]
 
 // [tree]
 /** Returns the number of leaves of the tree: a power of two, at least two. */
-static __host__ __device__ int tree_size(int num_experts)
+static __host__ __device__ int leaves_for(int num_experts)
 {
-    int size = 2;
+    int num_leaves = 2;
 
-    while (size < num_experts)
-        size *= 2;
-    return size;
+    while (num_leaves < num_experts)
+        num_leaves *= 2;
+    return num_leaves;
 }
 // [tree]
 
 // [padded_index]
-/** Returns the index of the word that holds node i. Padding puts nodes a power of two apart into different banks. */
+/** Returns the word that holds element i. With padding, elements a power of two apart are in different banks. */
 static __host__ __device__ int padded_index(int i)
 {
 #ifdef PLAIN_TREE /* builds a variant without index padding, to count its bank conflicts */
@@ -79,7 +79,7 @@ static __host__ __device__ int padded_index(int i)
 
 // [search]
 /** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
-static __device__ int expert_of(const int *tree, int num_experts, int slot)
+static __device__ int expert_of_slot(const int *tree, int num_experts, int slot)
 {
     int first = 0, end = num_experts;
 
@@ -96,26 +96,26 @@ static __device__ int expert_of(const int *tree, int num_experts, int slot)
 
 // [align_kernel]
 /**
- * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
+ * Counts the ids, adds up the counts and writes expert_ids. Grid: one thread block. offsets[e] becomes the slot where
+ * expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int tree[]; /* first counts in the leaves, then sums; node i is in word padded_index(i) */
+    extern __shared__ int tree[]; /* first counts in the leaves, then sums; element i is in word padded_index(i) */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
-    const int thread = threadIdx.x, size = tree_size(num_experts);
+    const int num_row_blocks = (int)problem.capacity / block_size;
+    const int thread = threadIdx.x, num_leaves = leaves_for(num_experts);
 
     /* A thread does not wait for its stores, but they hardly overlap with the counting (chapter 07's times). */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 
     // [count]
-    for (int e = thread; e < size; e += THREADS)
+    for (int e = thread; e < num_leaves; e += THREADS)
         tree[padded_index(e)] = 0;
     __syncthreads();
 #pragma unroll 4
@@ -129,10 +129,10 @@ static __global__ void __launch_bounds__(THREADS)
     // [count]
 
     // [up]
-    for (int stride = 1; stride < size; stride *= 2) {
+    for (int stride = 1; stride < num_leaves; stride *= 2) {
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
-        if (right < size) {
+        if (right < num_leaves) {
             if (stride == 1) { /* rounds the counts up to whole blocks of rows */
                 tree[padded_index(left)] = round_up(tree[padded_index(left)], block_size);
                 tree[padded_index(right)] = round_up(tree[padded_index(right)], block_size);
@@ -140,19 +140,19 @@ static __global__ void __launch_bounds__(THREADS)
 
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            if (2 * stride == size) /* the root: only one thread is active, and no leaf precedes it */
+            if (2 * stride == num_leaves) /* the root: only one thread is active, and no leaf precedes it */
                 total = sum;
-            tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
+            tree[padded_index(right)] = 2 * stride == num_leaves ? 0 : sum;
         }
         __syncthreads();
     }
     // [up]
 
     // [down]
-    for (int stride = size / 2; stride > 0; stride /= 2) {
+    for (int stride = num_leaves / 2; stride > 0; stride /= 2) {
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
-        if (right < size) {
+        if (right < num_leaves) {
             const int before = tree[padded_index(right)];
 
             tree[padded_index(right)] = before + tree[padded_index(left)];
@@ -172,24 +172,24 @@ static __global__ void __launch_bounds__(THREADS)
     // [offsets]
 
     // [expert_ids]
-    for (int block = thread; block < num_blocks; block += THREADS)
-        expert_ids[block] = block * block_size < total
-                                ? local_id(expert_map, expert_of(tree, num_experts, block * block_size))
-                                : -1;
+    for (int row_block = thread; row_block < num_row_blocks; row_block += THREADS)
+        expert_ids[row_block] = row_block * block_size < total
+                                    ? local_id(expert_map, expert_of_slot(tree, num_experts, row_block * block_size))
+                                    : -1;
     // [expert_ids]
 }
 
-// [sort]
+// [scatter]
 /** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
-static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
+static __global__ void scatter_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
-    const int64_t i = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
+    const int64_t i = (int64_t)blockIdx.x * SCATTER_THREADS + threadIdx.x;
 
     if (i < problem.numel && is_expert(topk_ids[i], problem.num_experts))
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i]], 1)] = (int)i;
 }
-// [sort]
+// [scatter]
 
 // [small]
 /** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row of counters per thread. */
@@ -199,9 +199,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Runs the entire alignment in one kernel. Grid: one block of at least num_experts threads. Each thread counts in its
- * own row, without atomics. A scan down each expert's column then gives each thread the number of the expert's ids that
- * lower-numbered threads have counted.
+ * Runs the entire alignment in one kernel. Grid: one thread block of at least num_experts threads. Each thread counts
+ * in its own row, without atomics. A scan down each expert's column then gives each thread the number of the expert's
+ * ids that lower-numbered threads have counted.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -209,19 +209,19 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
+    const int num_row_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]; row t: ids counted by threads < t */
-    int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+    int *const next_ranks = sums + thread * num_experts, *const thread_counts = next_ranks + num_experts;
     // [small]
 
     // [small_count]
     fill(problem, sorted_token_ids, thread, num_threads); /* the barriers order the pads before the positions */
     for (int e = 0; e < num_experts; e++)
-        next[e] = 0;
+        thread_counts[e] = 0;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
-            next[topk_ids[i]]++;
+            thread_counts[topk_ids[i]]++;
     __syncthreads();
     // [small_count]
 
@@ -248,11 +248,12 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (thread < num_experts)
         for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
             expert_ids[slot / block_size] = local_id(expert_map, thread);
-    for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
-        expert_ids[block] = -1;
+    for (int row_block = offsets[num_experts] / block_size + thread; row_block < num_row_blocks;
+         row_block += num_threads)
+        expert_ids[row_block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
-            sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
+            sorted_token_ids[offsets[topk_ids[i]] + next_ranks[topk_ids[i]]++] = (int)i;
     // [small_scatter]
 }
 
@@ -270,7 +271,7 @@ template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const Id *const topk_ids = (const Id *)buffers->topk_ids;
-    const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
+    const unsigned scatter_blocks = (unsigned)((problem->numel + SCATTER_THREADS - 1) / SCATTER_THREADS);
     int *const offsets = (int *)buffers->workspace;
 
     if (takes_small(problem)) {
@@ -281,13 +282,13 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
         return cudaGetLastError();
     }
     // [launch]
-    align_kernel<Id><<<1, THREADS, padded_index(tree_size(problem->num_experts)) * sizeof(int), stream>>>(
+    align_kernel<Id><<<1, THREADS, padded_index(leaves_for(problem->num_experts)) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
     // [launch]
-    if (sort_blocks > 0) /* an empty grid is a launch error */
-        sort_kernel<Id>
-            <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+    if (scatter_blocks > 0) /* an empty grid is a launch error */
+        scatter_kernel<Id>
+            <<<scatter_blocks, SCATTER_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
 

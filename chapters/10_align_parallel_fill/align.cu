@@ -2,16 +2,16 @@
  * @file align.cu
  * @brief Chapter 10: other blocks write the pads while block 0 counts, and every counter has its own sector.
  *
- * Before: the counting block writes the pads first; the sort's atomics contend for 32-byte sectors, each of which holds
- *         eight counters.
+ * Before: the counting block writes the pads first; the scatter's atomics contend for 32-byte sectors, each of which
+ *         holds eight counters.
  * Now:    block 0 counts while the other blocks write the pads (in the small kernel, eight additional warps); each of
- *         the sort's counters has its own sector.
+ *         the scatter's counters has its own sector.
  * Watch:  capacity for fewer ids than experts; store requests of the counting block 281 -> 26; still 5 barriers.
  */
 #include "harness/align/align.h"
 
 // [constants]
-enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
+enum { WARP_SIZE = 32, THREADS = 1024, SCATTER_THREADS = 256 };
 enum { SLOTS_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
 enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, MAX_SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
 // [constants]
@@ -41,7 +41,7 @@ static __device__ bool is_expert(Id id, int num_experts)
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for an expert's block of rows: the expert's local id, or -1 if it is not local. */
+/** Returns the entry of expert_ids for an expert's blocks of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -55,15 +55,15 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
-    const int chunks = (capacity - head) / 4, tail = head + 4 * chunks;
+    const int chunks = (capacity - head) / 4, tail_begin = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 
     for (int chunk = thread; chunk < chunks; chunk += num_threads)
         aligned[chunk] = make_int4(pad, pad, pad, pad);
     if (thread < head)
         sorted_token_ids[thread] = pad;
-    if (thread < capacity - tail)
-        sorted_token_ids[tail + thread] = pad;
+    if (thread < capacity - tail_begin)
+        sorted_token_ids[tail_begin + thread] = pad;
 }
 // [fill]
 
@@ -86,7 +86,7 @@ static __device__ int warp_exclusive_scan(int value)
 
 // [search]
 /** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
-static __device__ int expert_of(const int *begins, int num_experts, int slot)
+static __device__ int expert_of_slot(const int *begins, int num_experts, int slot)
 {
     int first = 0, end = num_experts;
 
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS)
     extern __shared__ int counts[]; /* [num_experts + 1]: counts, later the first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
+    const int num_row_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
     // [align_kernel]
 
@@ -142,21 +142,21 @@ static __global__ void __launch_bounds__(THREADS)
     // [scan]
     // [own_experts]
     const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* 1 for up to 1024 experts */
-    const int first = min(thread * experts_per_thread, num_experts);
-    const int end = min(first + experts_per_thread, num_experts);
-    int sum = 0;
+    const int first_expert = min(thread * experts_per_thread, num_experts);
+    const int end_expert = min(first_expert + experts_per_thread, num_experts);
+    int own_count = 0;
 
-    for (int e = first; e < end; e++) {
+    for (int e = first_expert; e < end_expert; e++) {
         counts[e] = round_up(counts[e], block_size);
-        sum += counts[e];
+        own_count += counts[e];
     }
     // [own_experts]
 
     // [two_levels]
-    const int lane_prefix = warp_exclusive_scan(sum);
+    const int lane_prefix = warp_exclusive_scan(own_count);
 
     if (lane == WARP_SIZE - 1)
-        warp_sums[warp] = lane_prefix + sum;
+        warp_sums[warp] = lane_prefix + own_count;
     __syncthreads();
     if (warp == 0)
         warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]);
@@ -166,44 +166,46 @@ static __global__ void __launch_bounds__(THREADS)
     // [begins]
     int begin = warp_sums[warp] + lane_prefix;
 
-    for (int e = first; e < end; e++) {
+    for (int e = first_expert; e < end_expert; e++) {
         const int next = begin + counts[e];
 
         counts[e] = begin;
         begin = next;
     }
-    if (end == num_experts && first < end)
+    if (end_expert == num_experts && first_expert < end_expert)
         counts[num_experts] = begin; /* the total: the first slot of an imaginary next expert */
     __syncthreads();
+
+    const int *const begins = counts; /* the same words: they hold first slots now */
     // [begins]
     // [scan]
 
     // [offsets]
     for (int e = thread; e < num_experts; e += THREADS)
-        offsets[e * OFFSET_STRIDE] = counts[e];
+        offsets[e * OFFSET_STRIDE] = begins[e];
     if (thread == 0)
-        *num_tokens_post_padded = counts[num_experts];
+        *num_tokens_post_padded = begins[num_experts];
     // [offsets]
 
     // [expert_ids]
-    for (int block = thread; block < num_blocks; block += THREADS)
-        expert_ids[block] = block * block_size < counts[num_experts]
-                                ? local_id(expert_map, expert_of(counts, num_experts, block * block_size))
-                                : -1;
+    for (int row_block = thread; row_block < num_row_blocks; row_block += THREADS)
+        expert_ids[row_block] = row_block * block_size < begins[num_experts]
+                                    ? local_id(expert_map, expert_of_slot(begins, num_experts, row_block * block_size))
+                                    : -1;
     // [expert_ids]
 }
 
-// [sort]
+// [scatter]
 /** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
-static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
+static __global__ void scatter_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
-    const int64_t i = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
+    const int64_t i = (int64_t)blockIdx.x * SCATTER_THREADS + threadIdx.x;
 
     if (i < problem.numel && is_expert(topk_ids[i], problem.num_experts))
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
-// [sort]
+// [scatter]
 
 // [small]
 /** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row per counting thread. */
@@ -213,10 +215,11 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Runs the entire alignment in one kernel. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least
- * num_experts others count. Each counting thread counts in its own row, without atomics. A scan down each expert's
- * column then gives each counting thread the number of the expert's ids that lower-numbered counting threads have
- * counted. All threads of the block reach every barrier: filling and counting threads diverge only between barriers.
+ * Runs the entire alignment in one kernel. Grid: one thread block, in which SMALL_FILL_THREADS threads write pads and
+ * at least num_experts others count. Each counting thread counts in its own row, without atomics. A scan down each
+ * expert's column then gives each counting thread the number of the expert's ids that lower-numbered counting threads
+ * have counted. All threads of the block reach every barrier: filling and counting threads diverge only between
+ * barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -224,12 +227,12 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)problem.capacity / block_size;
+    const int num_row_blocks = (int)problem.capacity / block_size;
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
     const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]; row t: ids counted by threads < t */
-    int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+    int *const next_ranks = sums + thread * num_experts, *const thread_counts = next_ranks + num_experts;
     // [small]
 
     // [small_count]
@@ -237,10 +240,10 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
         fill(problem, sorted_token_ids, threadIdx.x, SMALL_FILL_THREADS);
     } else {
         for (int e = 0; e < num_experts; e++)
-            next[e] = 0;
+            thread_counts[e] = 0;
         for (int64_t i = thread; i < problem.numel; i += num_threads)
             if (is_expert(topk_ids[i], num_experts))
-                next[topk_ids[i]]++;
+                thread_counts[topk_ids[i]]++;
     }
     __syncthreads();
     // [small_count]
@@ -270,11 +273,12 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (thread < num_experts)
         for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
             expert_ids[slot / block_size] = local_id(expert_map, thread);
-    for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
-        expert_ids[block] = -1;
+    for (int row_block = offsets[num_experts] / block_size + thread; row_block < num_row_blocks;
+         row_block += num_threads)
+        expert_ids[row_block] = -1;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
-            sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
+            sorted_token_ids[offsets[topk_ids[i]] + next_ranks[topk_ids[i]]++] = (int)i;
     // [small_scatter]
 }
 
@@ -294,7 +298,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
 {
     const Id *const topk_ids = (const Id *)buffers->topk_ids;
     const unsigned fill_blocks = (unsigned)((problem->capacity + SLOTS_PER_FILL_BLOCK - 1) / SLOTS_PER_FILL_BLOCK);
-    const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
+    const unsigned scatter_blocks = (unsigned)((problem->numel + SCATTER_THREADS - 1) / SCATTER_THREADS);
     int *const offsets = (int *)buffers->workspace;
     // [launch]
 
@@ -312,9 +316,9 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
     // [launch_large]
-    if (sort_blocks > 0) /* an empty grid is a launch error */
-        sort_kernel<Id>
-            <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+    if (scatter_blocks > 0) /* an empty grid is a launch error */
+        scatter_kernel<Id>
+            <<<scatter_blocks, SCATTER_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
 

@@ -36,7 +36,7 @@ def draw_scan(data, title):
     bottom = tops[1] + ROW * SHOWN
     ax = canvas(902, bottom + 50, title)
     total, first, before, second, own, begin, third = 408, 488, 522, 598, 634, 742, 804
-    for x, name in ((120, "counts"), (total - 18, "warp_sums"), (before - 18, "warp_sums"), (own - 24, "lanes_before"),
+    for x, name in ((120, "counts"), (total - 18, "warp_sums"), (before - 18, "warp_sums"), (own - 24, "lane_prefix"),
                     (begin - 16, "first slots")):
         write(ax, x, 84, name, bold=True)
     for step, x in enumerate((171, 242, 325)):
@@ -65,7 +65,7 @@ def draw_scan(data, title):
             write(ax, x, _middle(tops[0], y) + 16 * number, text)
     write(ax, 14, bottom + 24, "Each warp is drawn with only 8 of its 32 lanes. In this run, the other lanes' counts "
                                "are 0, so lane 7's sum is the warp's total.")
-    write(ax, 14, bottom + 41, "lanes_before: the sum in the column before barrier 1, minus the lane's own count.")
+    write(ax, 14, bottom + 41, "lane_prefix: the sum in the column before barrier 1, minus the lane's own count.")
     return ax
 
 
@@ -77,7 +77,7 @@ def draw_fill(data, title):
     """Draws which block does what in chapters 09 and 10, with time from left to right."""
     ax = canvas(852, 308, title)
     left, fill = 96, 160
-    pads, ids = f"write {data['slots']:,} pads", f"{data['sort_blocks']} blocks scatter"
+    pads, ids = f"write {data['slots']:,} pads", f"{data['scatter_blocks']} blocks scatter"
     for name, y, blocks, shift in (("Chapter 09", 58, 1, fill + 4), ("Chapter 10", 142, data["blocks"], 0)):
         write(ax, 14, y, name, bold=True)
         boundary = left + shift + 130 + 70 + 186 + 6
@@ -98,6 +98,6 @@ def draw_fill(data, title):
         _bar(ax, boundary + 12, y + 12, 180, ids, "rank_1")
     write(ax, 14, 278, f"Chapter 10: the filling blocks write {pads[6:]} to sorted_token_ids. Block 0 "
                        "does not touch this array, so no block waits for another.")
-    write(ax, 14, 295, "The second launch (sort_kernel) overwrites pads, so it must start after all of them are "
+    write(ax, 14, 295, "The second launch (scatter_kernel) overwrites pads, so it must start after all of them are "
                        "written. Lengths are not to scale.")
     return ax

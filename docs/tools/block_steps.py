@@ -2,7 +2,7 @@
 
 
 def launched(report):
-    """Returns the number of slots and the number of blocks of the counting launch and of the sort's launch."""
+    """Returns the number of slots and the number of blocks of the counting launch and of the scatter's launch."""
     blocks = {kernel["name"]: kernel["counters"]["blocks"] for kernel in report["kernels"]}
     return {"slots": report["problem"]["capacity"], "blocks": blocks["align_kernel"],
-            "sort_blocks": blocks["sort_kernel"]}
+            "scatter_blocks": blocks["scatter_kernel"]}

@@ -1,7 +1,7 @@
 """Counters: their labels, the counts from the simulator and from Nsight Compute, and Markdown tables of these counts.
 
 The words of a table's marker request the table: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
-"by num_experts, 08_e32 08_e128"; "64 lanes, 02 03"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
+"by num_experts, 08_e32 08_e128"; "64 lanes, 02 03"; "06:fill_kernel 06:scatter_kernel"; "03 machine:03".
 """
 import functools
 import pathlib

@@ -3,6 +3,8 @@
 Each function takes traces as trace.read() returns them, and returns lists and dictionaries of strings and integers. It
 raises ValueError with a one-line message if the kernel did not do what the figure is meant to show.
 """
+import pathlib
+
 import files
 import trace as traces
 from trace import LANES, WORD_BYTES
@@ -167,6 +169,15 @@ def words_at_barriers(trace, first, count):
                         words[word] = now[word] if words[word][1] == writes else words[word]
         moments.append(list(now))
     return moments
+
+
+def snippets_before_barriers(trace):
+    """Returns, for each interval between barriers, the name of the snippet of the interval's last access to shared
+    memory, or "". A trace whose source file is not given or does not exist has no snippets."""
+    if not pathlib.Path(trace.get("source", "")).is_file():
+        return ["" for _ in traces.intervals(trace)]
+    names = {id(event): name for event, name in zip(trace["events"], _snippets(trace))}
+    return [names[id(events[-1])] if events else "" for events in traces.intervals(trace)]
 
 
 def _sources(read, word, value):

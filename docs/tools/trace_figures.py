@@ -243,7 +243,7 @@ def draw_timeline(data, title):
     boxes(ax, [(x, bottom + 25, 14, 3)], "edge")
     write(ax, x + 20, bottom + 28, "wait at a barrier")
     write(ax, 14, bottom + 50,
-          "A bar is a run of shared or global accesses, atomics or shuffles. Its height is the number of lanes, of 32, "
+          "A bar is a sequence of shared or global accesses, atomics or shuffles. Its height is the number of lanes, of 32, "
           "that take part.")
     write(ax, 14, bottom + 67, "A bar's length is a number of instructions, not a time.")
     return ax

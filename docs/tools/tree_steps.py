@@ -4,7 +4,7 @@
     python3 docs/tools/tree_steps.py 0-7 trace.json
 
 Prints words 0 to 7 of the traced block's dynamic shared memory, as signed numbers, after each block barrier, if at
-least one of them has changed since the previous barrier; "-" is a word that has not been written yet, "?" the result of
+least one of them has changed since the previous barrier, with the name of the source's snippet that the barrier ends; "-" is a word that has not been written yet, "?" the result of
 an atomic that was never read.
 """
 import re
@@ -36,13 +36,14 @@ def steps(path, words):
                          "are wanted")
     try:
         before, *moments = kernel_steps.words_at_barriers(trace, words.start, len(words))
+        snippets = kernel_steps.snippets_before_barriers(trace)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     rows = [("word", [str(word) for word in words])]
-    for number, moment in enumerate(moments, 1):
+    for number, (moment, snippet) in enumerate(zip(moments, snippets), 1):
         if any(now != old and (now[0] != old[0] or now[0] == kernel_steps.UNKNOWN) for now, old in zip(moment, before)):
             name = f"barrier {number}" if number < len(moments) else "end"
-            rows.append((name, [str(content) for content, _ in moment]))
+            rows.append((f"{name}, {snippet}" if snippet else name, [str(content) for content, _ in moment]))
         before = moment
     first = max(len(name) for name, _ in rows)
     width = max(len(text) for _, texts in rows for text in texts)

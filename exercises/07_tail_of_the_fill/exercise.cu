@@ -15,15 +15,15 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
     // There are three bugs here. The list has a head (the words before the first multiple of 16 bytes), then full
     // chunks of four words, then a tail.
     const int head = (int)((uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int));
-    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    const int chunks = (capacity - head) / 4, tail_begin = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 
-    for (int piece = thread; piece < pieces; piece += num_threads)
-        aligned[piece] = make_int4(pad, pad, pad, pad);
+    for (int chunk = thread; chunk < chunks; chunk += num_threads)
+        aligned[chunk] = make_int4(pad, pad, pad, pad);
     if (thread < head)
         sorted_token_ids[thread] = pad;
-    if (tail + thread < capacity - 1)
-        sorted_token_ids[tail + thread] = pad;
+    if (tail_begin + thread < capacity - 1)
+        sorted_token_ids[tail_begin + thread] = pad;
     // END fill
 }
 

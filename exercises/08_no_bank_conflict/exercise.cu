@@ -17,39 +17,40 @@ static __host__ __device__ int padded_index(int i)
     // END padded_index
 }
 
-int tree_words(int size)
+int tree_words(int num_leaves)
 {
     // TODO words
-    // Return the number of words, with padding, up to and including the word that holds number size - 1.
-    return size;
+    // Return the number of words, with padding, up to and including the word that holds number num_leaves - 1.
+    return num_leaves;
     // END words
 }
 
 /** Computes exclusive prefix sums. Grid: one block. Block: THREADS. */
-static __global__ void scan_kernel(const int *counts, int size, int *sums)
+static __global__ void scan_kernel(const int *counts, int num_leaves, int *sums)
 {
-    extern __shared__ int tree[]; /* [tree_words(size)] */
+    extern __shared__ int tree[]; /* [tree_words(num_leaves)] */
     const int thread = threadIdx.x;
 
-    for (int i = thread; i < size; i += THREADS)
+    for (int i = thread; i < num_leaves; i += THREADS)
         tree[padded_index(i)] = counts[i];
     __syncthreads();
 
-    for (int stride = 1; stride < size; stride *= 2) {
+    for (int stride = 1; stride < num_leaves; stride *= 2) {
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
-        if (right < size) {
+        if (right < num_leaves) {
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* the down-sweep starts with 0 in the root */
+            tree[padded_index(right)] = 2 * stride == num_leaves ? 0
+                                                                 : sum; /* the down-sweep starts with 0 in the root */
         }
         __syncthreads();
     }
 
-    for (int stride = size / 2; stride > 0; stride /= 2) {
+    for (int stride = num_leaves / 2; stride > 0; stride /= 2) {
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
-        if (right < size) {
+        if (right < num_leaves) {
             const int before = tree[padded_index(right)];
 
             tree[padded_index(right)] = before + tree[padded_index(left)];
@@ -58,12 +59,12 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
         __syncthreads();
     }
 
-    for (int i = thread; i < size; i += THREADS)
+    for (int i = thread; i < num_leaves; i += THREADS)
         sums[i] = tree[padded_index(i)];
 }
 
-cudaError_t scan_launch(const int *counts, int size, int *sums)
+cudaError_t scan_launch(const int *counts, int num_leaves, int *sums)
 {
-    scan_kernel<<<1, THREADS, tree_words(size) * sizeof(int)>>>(counts, size, sums);
+    scan_kernel<<<1, THREADS, tree_words(num_leaves) * sizeof(int)>>>(counts, num_leaves, sums);
     return cudaGetLastError();
 }

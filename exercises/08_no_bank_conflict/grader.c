@@ -7,35 +7,35 @@
 #include "../grade/grade_scan.h"
 
 /** Gives all 2^30 ids to one expert. */
-static void fill_one(struct random *random, int32_t *counts, int size)
+static void fill_one(struct random *random, int32_t *counts, int num_leaves)
 {
-    const int expert = (int)random_below(random, (uint32_t)size);
+    const int expert = (int)random_below(random, (uint32_t)num_leaves);
 
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < num_leaves; i++)
         counts[i] = i == expert ? 1 << 30 : 0;
 }
 
-static void check_counts(struct grade *grade, const int *counts, int size)
+static void check_counts(struct grade *grade, const int *counts, int num_leaves)
 {
-    const size_t bytes = (size_t)size * sizeof(int);
+    const size_t bytes = (size_t)num_leaves * sizeof(int);
     const int *const device_counts = grade_input(grade, "counts", counts, bytes);
     int *const device_sums = grade_output(grade, "sums", bytes);
     int32_t *const expected = grade_allocate_host(grade, bytes);
 
     expected[0] = 0;
-    for (int i = 1; i < size; i++)
+    for (int i = 1; i < num_leaves; i++)
         expected[i] = expected[i - 1] + counts[i - 1];
-    grade_run_launch(grade, scan_launch(device_counts, size, device_sums));
-    grade_check_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)size);
+    grade_run_launch(grade, scan_launch(device_counts, num_leaves, device_sums));
+    grade_check_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)num_leaves);
 }
 
-static void check(struct grade *grade, int size, grade_fill *fill)
+static void check(struct grade *grade, int num_leaves, grade_fill *fill)
 {
-    int *const counts = grade_allocate_host(grade, (size_t)size * sizeof *counts);
+    int *const counts = grade_allocate_host(grade, (size_t)num_leaves * sizeof *counts);
 
-    fill(grade_random(grade), counts, size);
-    grade_describe_input(grade, "%d counts", size);
-    check_counts(grade, counts, size);
+    fill(grade_random(grade), counts, num_leaves);
+    grade_describe_input(grade, "%d counts", num_leaves);
+    check_counts(grade, counts, num_leaves);
 }
 
 /** Runs the chapter's example. */
@@ -49,8 +49,8 @@ static void shown_counts(struct grade *grade)
 
 static void every_size(struct grade *grade)
 {
-    for (int size = 2; size <= MAX_LEAVES; size *= 2)
-        check(grade, size, grade_fill_random);
+    for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2)
+        check(grade, num_leaves, grade_fill_random);
 }
 
 static void other_counts(struct grade *grade)
@@ -61,16 +61,16 @@ static void other_counts(struct grade *grade)
     check(grade, MAX_LEAVES, fill_one);
 }
 
-static void check_conflicts(struct grade *grade, int size)
+static void check_conflicts(struct grade *grade, int num_leaves)
 {
-    check(grade, size, grade_fill_random);
+    check(grade, num_leaves, grade_fill_random);
     grade_check_no_conflicts(grade);
 }
 
 static void conflicts(struct grade *grade)
 {
-    for (int size = 2; size <= 1024; size *= 2)
-        check_conflicts(grade, size);
+    for (int num_leaves = 2; num_leaves <= 1024; num_leaves *= 2)
+        check_conflicts(grade, num_leaves);
 }
 
 /** Runs the only size that has a step in which 32 lanes access numbers that are 64 apart. */
@@ -81,12 +81,13 @@ static void conflicts_of_2048(struct grade *grade)
 
 static void room(struct grade *grade)
 {
-    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
+    for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
         int words = 0;
 
-        GRADE_CALL(grade, &words, tree_words(size));
-        check(grade, size, grade_fill_random);
-        grade_check_budget(grade, "tree_words", (uint64_t)words, (uint64_t)(size + size / 32 + size / 1024));
+        GRADE_CALL(grade, &words, tree_words(num_leaves));
+        check(grade, num_leaves, grade_fill_random);
+        grade_check_budget(grade, "tree_words", (uint64_t)words,
+                           (uint64_t)(num_leaves + num_leaves / 32 + num_leaves / 1024));
     }
 }
 

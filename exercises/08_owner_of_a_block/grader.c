@@ -9,7 +9,7 @@ enum { WARP_SIZE = 32, MAX_EXPERTS = 2048 };
 
 /** The experts' groups of slots, and the number of blocks whose experts are to be found. */
 struct groups {
-    int num_experts, block_size, num_blocks;
+    int num_experts, block_size, num_row_blocks;
     int offsets[MAX_EXPERTS + 1];
 };
 
@@ -74,7 +74,7 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
         blocks += blocks_of(grade_random(grade), expert, num_experts);
     }
     groups->offsets[num_experts] = blocks * block_size;
-    groups->num_blocks = blocks + blocks_after > 0 ? blocks + blocks_after : 1;
+    groups->num_row_blocks = blocks + blocks_after > 0 ? blocks + blocks_after : 1;
     return groups;
 }
 
@@ -119,18 +119,18 @@ static void check_block(struct grade *grade, const struct groups *groups, int bl
 
 static void check(struct grade *grade, const struct groups *groups)
 {
-    const int num_experts = groups->num_experts, num_blocks = groups->num_blocks;
+    const int num_experts = groups->num_experts, num_row_blocks = groups->num_row_blocks;
     const int *const offsets = grade_input(grade, "offsets", groups->offsets,
                                            ((size_t)num_experts + 1) * sizeof *offsets);
-    int *const expert_ids = grade_output(grade, "expert_ids", (size_t)num_blocks * sizeof *expert_ids);
+    int *const expert_ids = grade_output(grade, "expert_ids", (size_t)num_row_blocks * sizeof *expert_ids);
 
-    grade_describe_input(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s", num_blocks,
-                         num_blocks == 1 ? "" : "s", groups->block_size);
-    grade_run_launch(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_blocks, expert_ids));
+    grade_describe_input(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s",
+                         num_row_blocks, num_row_blocks == 1 ? "" : "s", groups->block_size);
+    grade_run_launch(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_row_blocks, expert_ids));
 
     const int *const got = grade_result(grade, expert_ids);
 
-    for (int block = 0; block < num_blocks; block++)
+    for (int block = 0; block < num_row_blocks; block++)
         check_block(grade, groups, block, got[block]);
 }
 
@@ -143,7 +143,7 @@ static void check_spread(struct grade *grade, int num_experts, int block_size, s
 static void shown_groups(struct grade *grade)
 {
     static const struct groups groups = {
-        .num_experts = 6, .block_size = 4, .num_blocks = 8, .offsets = {0, 8, 8, 8, 12, 20, 20}};
+        .num_experts = 6, .block_size = 4, .num_row_blocks = 8, .offsets = {0, 8, 8, 8, 12, 20, 20}};
 
     check(grade, &groups);
 }
@@ -199,7 +199,7 @@ static void far_slots(struct grade *grade)
 
 static uint64_t warps_of(const struct groups *groups)
 {
-    return (uint64_t)(groups->num_blocks + WARP_SIZE - 1) / WARP_SIZE;
+    return (uint64_t)(groups->num_row_blocks + WARP_SIZE - 1) / WARP_SIZE;
 }
 
 /** Allows about twice the loads of a binary search, which loads the end and one offset per round. */

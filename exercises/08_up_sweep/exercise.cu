@@ -8,12 +8,12 @@
 #include "exercise.h"
 
 /** Adds up the tree. Grid: one block. Block: THREADS. */
-static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
+static __global__ void up_sweep_kernel(const int *counts, int num_leaves, int *sums)
 {
     __shared__ int tree[MAX_LEAVES];
     const int thread = threadIdx.x;
 
-    for (int i = thread; i < size; i += THREADS)
+    for (int i = thread; i < num_leaves; i += THREADS)
         tree[i] = counts[i];
     __syncthreads();
 
@@ -23,12 +23,12 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
     // total. Which words does this thread update? Which threads must wait for which other threads, and when?
     // END up
 
-    for (int i = thread; i < size; i += THREADS)
+    for (int i = thread; i < num_leaves; i += THREADS)
         sums[i] = tree[i];
 }
 
-cudaError_t up_sweep_launch(const int *counts, int size, int *sums)
+cudaError_t up_sweep_launch(const int *counts, int num_leaves, int *sums)
 {
-    up_sweep_kernel<<<1, THREADS>>>(counts, size, sums);
+    up_sweep_kernel<<<1, THREADS>>>(counts, num_leaves, sums);
     return cudaGetLastError();
 }

@@ -14,11 +14,11 @@ enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 /**
  * Adds up the counts in a tree, from the leaves to the root, in place.
  *
- * @param counts  [size]: the leaves
- * @param size    a power of two, 1 to MAX_LEAVES
- * @param sums    [size]: the tree's words after the up-sweep
+ * @param counts      [num_leaves]: the leaves
+ * @param num_leaves  a power of two, 1 to MAX_LEAVES
+ * @param sums        [num_leaves]: the tree's words after the up-sweep
  */
-cudaError_t up_sweep_launch(const int *counts, int size, int *sums);
+cudaError_t up_sweep_launch(const int *counts, int num_leaves, int *sums);
 
 #ifdef __cplusplus
 }

@@ -9,10 +9,10 @@
 enum { WARP_SIZE = 32 };
 
 /** Gives all ids, up to 2^30 of them, to one expert. */
-static void fill_one(struct random *random, int32_t *counts, int size)
+static void fill_one(struct random *random, int32_t *counts, int num_leaves)
 {
-    grade_fill_zero(random, counts, size);
-    counts[random_below(random, (uint32_t)size)] = 1 + (int)random_below(random, 1 << 30);
+    grade_fill_zero(random, counts, num_leaves);
+    counts[random_below(random, (uint32_t)num_leaves)] = 1 + (int)random_below(random, 1 << 30);
 }
 
 /** Returns the sum of the counts from `first` to `last`, inclusive. */
@@ -43,29 +43,29 @@ static void check_word(struct grade *grade, const int *counts, int word, int got
     grade_fail(grade, "word %d: expected %d, the sum of counts %d to %d, got %d", word, expected, first, word, got);
 }
 
-static void check_counts(struct grade *grade, const int *counts, int size)
+static void check_counts(struct grade *grade, const int *counts, int num_leaves)
 {
-    const size_t bytes = (size_t)size * sizeof(int);
+    const size_t bytes = (size_t)num_leaves * sizeof(int);
     const int *const device_counts = grade_input(grade, "counts", counts, bytes);
     int *const device_sums = grade_output(grade, "sums", bytes);
 
-    grade_run_launch(grade, up_sweep_launch(device_counts, size, device_sums));
+    grade_run_launch(grade, up_sweep_launch(device_counts, num_leaves, device_sums));
 
     const int *const sums = grade_result(grade, device_sums);
 
-    for (int word = 0; word < size; word++)
+    for (int word = 0; word < num_leaves; word++)
         check_word(grade, counts, word, sums[word]);
 }
 
-static void check(struct grade *grade, int size, grade_fill *fill)
+static void check(struct grade *grade, int num_leaves, grade_fill *fill)
 {
-    int *const counts = grade_allocate_host(grade, (size_t)size * sizeof *counts);
+    int *const counts = grade_allocate_host(grade, (size_t)num_leaves * sizeof *counts);
 
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < num_leaves; i++)
         counts[i] = 0;
-    fill(grade_random(grade), counts, size);
-    grade_describe_input(grade, "%d count%s", size, size == 1 ? "" : "s");
-    check_counts(grade, counts, size);
+    fill(grade_random(grade), counts, num_leaves);
+    grade_describe_input(grade, "%d count%s", num_leaves, num_leaves == 1 ? "" : "s");
+    check_counts(grade, counts, num_leaves);
 }
 
 /** Runs the README's example. */
@@ -85,8 +85,8 @@ static void one_warp(struct grade *grade)
 
 static void every_size(struct grade *grade)
 {
-    for (int size = 1; size <= MAX_LEAVES; size *= 2)
-        check(grade, size, grade_fill_random);
+    for (int num_leaves = 1; num_leaves <= MAX_LEAVES; num_leaves *= 2)
+        check(grade, num_leaves, grade_fill_random);
 }
 
 static void other_counts(struct grade *grade)
@@ -102,8 +102,8 @@ static void barriers(struct grade *grade)
 {
     uint64_t limit = 2;
 
-    for (int size = 2; size <= MAX_LEAVES; size *= 2, limit++) {
-        check(grade, size, grade_fill_random);
+    for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2, limit++) {
+        check(grade, num_leaves, grade_fill_random);
         grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
     }
 }
@@ -111,12 +111,12 @@ static void barriers(struct grade *grade)
 /** Allows one request per step for every warp that has a pair, and the requests that fill the tree. */
 static void store_requests(struct grade *grade)
 {
-    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
-        uint64_t limit = (uint64_t)(size + WARP_SIZE - 1) / WARP_SIZE;
+    for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
+        uint64_t limit = (uint64_t)(num_leaves + WARP_SIZE - 1) / WARP_SIZE;
 
-        for (int pairs = size / 2; pairs > 0; pairs /= 2)
+        for (int pairs = num_leaves / 2; pairs > 0; pairs /= 2)
             limit += (uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE;
-        check(grade, size, grade_fill_random);
+        check(grade, num_leaves, grade_fill_random);
         grade_check_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
     }
 }
@@ -129,13 +129,13 @@ static void load_requests(struct grade *grade)
 {
     static const char why[] = "sums come up the tree in shared memory";
 
-    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
-        const uint64_t requests = (uint64_t)(size + WARP_SIZE - 1) / WARP_SIZE;
+    for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
+        const uint64_t requests = (uint64_t)(num_leaves + WARP_SIZE - 1) / WARP_SIZE;
         uint64_t limit = requests;
 
-        for (int pairs = size / 2; pairs > 0; pairs /= 2)
+        for (int pairs = num_leaves / 2; pairs > 0; pairs /= 2)
             limit += 2 * ((uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE);
-        check(grade, size, grade_fill_random);
+        check(grade, num_leaves, grade_fill_random);
         grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
         grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
         grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);

@@ -42,20 +42,20 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
 {
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
-    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    const int chunks = (capacity - head) / 4, tail_begin = head + 4 * chunks;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
     const int4 pads = make_int4(pad, pad, pad, pad);
 
     // TODO fill
-    // Store `pads` exactly once to each of aligned[0] .. aligned[pieces - 1]. Which elements must this thread write so
+    // Store `pads` exactly once to each of aligned[0] .. aligned[chunks - 1]. Which elements must this thread write so
     // that the 32 lanes of a warp always write adjacent elements?
     (void)aligned, (void)pads;
     // END fill
 
     if (thread < head)
         sorted_token_ids[thread] = pad;
-    if (thread < capacity - tail)
-        sorted_token_ids[tail + thread] = pad;
+    if (thread < capacity - tail_begin)
+        sorted_token_ids[tail_begin + thread] = pad;
 }
 
 /** Counts the ids and writes the pads. Grid: one block that counts, then blocks that write pads. */

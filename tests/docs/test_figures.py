@@ -397,7 +397,7 @@ class Committed(unittest.TestCase):
 
     def test_other_blocks_write_the_pads(self):
         data = figures.read_data("10_parallel_fill", BUILD)
-        self.assertEqual((data["slots"], data["blocks"], data["sort_blocks"]), (32512, 3, 64))
+        self.assertEqual((data["slots"], data["blocks"], data["scatter_blocks"]), (32512, 3, 64))
         self.assertEqual([text for text in texts("10_parallel_fill") if text.startswith(("block ", "write pads"))],
                          ["block 0", "block 0", "block 1", "write pads", "block 2", "write pads"])
 

@@ -36,26 +36,29 @@ class Steps(course.Course):
             self.assertEqual(self.steps(words), (2, f"tree_steps: {message}"))
 
     def run_chapter(self, counts):
+        source = "chapters/08_align_blelloch/align.cu"
+        write(source, (ROOT / source).read_text())
         subprocess.run(
             [ROOT / BUILD / "cpu" / "08_align_blelloch", "--counts", counts, "--block-size", "1", "--kernel", "large",
                         "--trace", "t.json"], stdout=subprocess.DEVNULL, check=True)
 
     def test_a_chapters_tree(self):
         self.run_chapter("3,1,7,0,4,1,6,3")
-        self.shows("0-7", "word         0   1   2   3   4   5   6   7",
-                   "barrier 1    0   0   0   0   0   0   0   0",
-                   "barrier 2    3   1   7   0   4   1   6   3",
-                   "barrier 3    3   4   7   7   4   5   6   9",
-                   "barrier 4    3   4   7  11   4   5   6  14",
-                   "barrier 5    3   4   7  11   4   5   6   0",
-                   "barrier 6    3   4   7   0   4   5   6  11",
-                   "barrier 7    3   0   7   4   4  11   6  16",
-                   "barrier 8    0   3   4  11  11  15  16  22")
-        self.shows("2-3", "word         2   3", "barrier 1    0   0", "barrier 2    7   0", "barrier 3    7   7",
-                   "barrier 4    7  11", "barrier 6    7   0", "barrier 7    7   4", "barrier 8    4  11")
+        self.shows("0-7", "word                0   1   2   3   4   5   6   7",
+                   "barrier 1, count    0   0   0   0   0   0   0   0",
+                   "barrier 2, count    3   1   7   0   4   1   6   3",
+                   "barrier 3, up       3   4   7   7   4   5   6   9",
+                   "barrier 4, up       3   4   7  11   4   5   6  14",
+                   "barrier 5, up       3   4   7  11   4   5   6   0",
+                   "barrier 6, down     3   4   7   0   4   5   6  11",
+                   "barrier 7, down     3   0   7   4   4  11   6  16",
+                   "barrier 8, down     0   3   4  11  11  15  16  22")
+        self.shows("2-3", "word                2   3", "barrier 1, count    0   0", "barrier 2, count    7   0",
+                   "barrier 3, up       7   7", "barrier 4, up       7  11", "barrier 6, down     7   0",
+                   "barrier 7, down     7   4", "barrier 8, down     4  11")
         self.run_chapter("70,5")
-        self.shows("0-1", "word         0   1", "barrier 1    0   0", "barrier 2   70   5", "barrier 3   70   0",
-                   "barrier 4    0  70")
+        self.shows("0-1", "word                0   1", "barrier 1, count    0   0", "barrier 2, count   70   5",
+                   "barrier 3, up      70   0", "barrier 4, down     0  70")
 
     def test_unwritten_words_negative_ones_and_the_end(self):
         self.trace(access("shared_store", 4, [60, 64, None, 72, 128],
