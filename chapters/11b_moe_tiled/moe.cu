@@ -237,6 +237,7 @@ static unsigned ceil_div(int64_t count, int size)
     return (unsigned)((count + size - 1) / size);
 }
 
+// [launch_tiles]
 template <int TILE_ROWS, typename T>
 static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
@@ -252,6 +253,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
             <<<dim3(tokens, ceil_div(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
+// [launch_tiles]
 
 // [launch]
 template <typename T>
@@ -262,8 +264,10 @@ static cudaError_t launch_for_block_size(const moe_problem *problem, const moe_b
 }
 // [launch]
 
+// [moe_launch]
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     return problem->dtype == DTYPE_BF16 ? launch_for_block_size<__nv_bfloat16>(problem, buffers, stream)
                                         : launch_for_block_size<float>(problem, buffers, stream);
 }
+// [moe_launch]
