@@ -1,0 +1,34 @@
+/** @file declared_names.h  Finds the declarations and the calls of a name in the file. */
+#ifndef SIMT_REWRITER_DECLARED_NAMES_H
+#define SIMT_REWRITER_DECLARED_NAMES_H
+
+#include "source.h"
+
+/** Returns the first occurrence of the word in [begin, end) at or after `position`, or NOWHERE. */
+size_t next_use(const char *code, size_t position, size_t begin, size_t end);
+/**
+ * Returns whether the name at `position` is declared there as a function, that is, whether a type precedes the name. In
+ * `T (*name)[2]`, T is not such a name.
+ */
+bool declares_function(const char *code, size_t position, size_t end);
+/**
+ * Returns whether the name at `position` may be declared there as a variable or a parameter, which hides a function.
+ */
+bool may_declare_variable(const char *code, size_t position, size_t end);
+/**
+ * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
+ * [begin, end). Returns NULL if the function may also be a host function or may be declared elsewhere, or if a variable
+ * may have its name.
+ */
+const char *device_attribute(const char *code, size_t begin, size_t end);
+/**
+ * Returns whether the name in [position, end) is called and is neither a member's name nor that of a function in a
+ * header.
+ */
+bool is_call(const char *code, size_t position, size_t end);
+/** Returns whether the file may declare the name in [begin, end): as a function, a variable or a macro. */
+bool is_declared(const char *code, size_t begin, size_t end);
+/** Returns whether the file includes a header, in quotes, that is neither CUDA's nor C's and may declare any name. */
+bool includes_own_header(const struct source *source);
+
+#endif
