@@ -191,6 +191,7 @@ static void check_streams(void)
 static cudaError_t run(const struct launch *launch)
 {
     const bool traced = simt_tracing_begin(launch);
+    const unsigned depth = simt_host_lock_depth();
 
     if (!simt_counting_begin(launch->name))
         return cudaErrorMemoryAllocation;
@@ -204,6 +205,7 @@ static cudaError_t run(const struct launch *launch)
     simt_find_access_at = simt_lanes_find_access;
     const cudaError_t error = simt_grid_run(launch);
 
+    simt_host_unlock_to(depth);
     simt_counting_end();
     if (error == cudaSuccess && !simt_faulted)
         check_streams();

@@ -1,6 +1,9 @@
 /** @file declared_names.c  Finds the declarations and the calls of a name in the file. */
 #include "declared_names.h"
 
+#include "arguments.h"
+#include "rewrite.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -56,6 +59,21 @@ bool may_declare_variable(const char *code, size_t position, size_t end)
     return is_one_of(code[skip_space(code, end)], "=;,{)[") && may_end_type(code, skip_space_back(code, position));
 }
 
+/** Returns whether the innermost open brace before `position` is that of a class. */
+static bool is_in_class(const char *code, size_t position)
+{
+    static const char *const words[] = {"struct", "class", "union", NULL};
+    int depth = 1;
+
+    while (position > 0 && depth > 0) {
+        position--;
+        depth += (code[position] == '}') - (code[position] == '{');
+    }
+    const size_t head = head_begin(code, position);
+
+    return depth == 0 && !memchr(code + head, '(', position - head) && contains_word(code, head, position, words);
+}
+
 const char *device_attribute(const char *code, size_t begin, size_t end)
 {
     const char *attribute = NULL;
@@ -69,7 +87,8 @@ const char *device_attribute(const char *code, size_t begin, size_t end)
         const bool is_kernel = find_word_before(code, position, "__global__") != NOWHERE;
 
         if (!is_kernel && (find_word_before(code, position, "__device__") == NOWHERE ||
-                           find_word_before(code, position, "__host__") != NOWHERE))
+                           find_word_before(code, position, "__host__") != NOWHERE ||
+                           is_in_class(code, position)))
             return NULL;
         if (attribute && strcmp(attribute, is_kernel ? "__global__" : "__device__") != 0)
             return NULL;
@@ -97,7 +116,7 @@ bool is_call(const char *code, size_t position, size_t end)
            !(code[before - 1] == '(' && contains_word(code, word_begin(code, word), word, unevaluated));
 }
 
-bool is_declared(const char *code, size_t begin, size_t end)
+bool may_be_declared(const char *code, size_t begin, size_t end)
 {
     for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
          position = next_use(code, position + 1, begin, end)) {
@@ -108,6 +127,10 @@ bool is_declared(const char *code, size_t begin, size_t end)
         if (may_declare_variable(code, position, name_end) || declares_function(code, position, name_end) ||
             (before >= 6 && is_word_at(code, before - 6, "define")))
             return true;
+        const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2) : 0;
+
+        if (scope > 0 && is_word(code[scope - 1]) && !is_word_at(code, word_begin(code, scope), "std"))
+            return true; /* a `using` may declare it */
     }
     return false;
 }
@@ -132,4 +155,62 @@ bool includes_own_header(const struct source *source)
             return true;
     }
     return false;
+}
+
+bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
+{
+    for (size_t position = begin; position < end; position++) {
+        const size_t word = word_end(code, position);
+
+        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
+            return true;
+        if (word == position)
+            continue;
+        if (may_be_macro(code, position, word) && !is_one_of(code[position], "0123456789"))
+            return true;
+        position = word - 1;
+    }
+    return false;
+}
+
+bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
+{
+    static const char *const nothing[] = {"void", NULL};
+    const size_t close = matching_bracket(code, open, 1);
+    struct list list;
+
+    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
+        return false;
+    *fewest = *most = list.count;
+    for (unsigned i = 0; i < list.count; i++)
+        *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
+    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
+        *fewest = *most = 0;
+    return true;
+}
+
+bool accepts_arguments(const char *code, size_t begin, size_t end)
+{
+    size_t open = skip_space(code, end);
+    bool is_known = false;
+    struct list arguments;
+
+    if (code[open] == '<' && matching_bracket(code, open, 1) != NOWHERE)
+        open = skip_space(code, matching_bracket(code, open, 1) + 1);
+    const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
+
+    if (close == NOWHERE || may_expand(code, open, close, "<\n#") || !read_list(code, open, close, &arguments))
+        return true;
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        unsigned fewest, most;
+
+        if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
+            continue;
+        is_known = true;
+        if (!read_parameters(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
+            (arguments.count >= fewest && arguments.count <= most))
+            return true;
+    }
+    return !is_known;
 }

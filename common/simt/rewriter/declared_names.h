@@ -17,7 +17,7 @@ bool declares_function(const char *code, size_t position, size_t end);
 bool may_declare_variable(const char *code, size_t position, size_t end);
 /**
  * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be a host function or may be declared elsewhere, or if a variable
+ * [begin, end). Returns NULL if the function may also be a host function, a method or another function, or if a variable
  * may have its name.
  */
 const char *device_attribute(const char *code, size_t begin, size_t end);
@@ -26,8 +26,17 @@ const char *device_attribute(const char *code, size_t begin, size_t end);
  * header.
  */
 bool is_call(const char *code, size_t position, size_t end);
+/**
+ * Returns whether one of the file's functions with the name in [begin, end) may take as many arguments as the call
+ * there passes.
+ */
+bool accepts_arguments(const char *code, size_t begin, size_t end);
+/** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
+bool may_expand(const char *code, size_t begin, size_t end, const char *signs);
+/** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
+bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most);
 /** Returns whether the file may declare the name in [begin, end): as a function, a variable or a macro. */
-bool is_declared(const char *code, size_t begin, size_t end);
+bool may_be_declared(const char *code, size_t begin, size_t end);
 /** Returns whether the file includes a header, in quotes, that is neither CUDA's nor C's and may declare any name. */
 bool includes_own_header(const struct source *source);
 

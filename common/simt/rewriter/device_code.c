@@ -83,6 +83,14 @@ static const struct host_function host_functions[] = {
     {"bsearch", 5, 5, BY_HAND},
 };
 
+bool is_library_function(const char *code, size_t position)
+{
+    for (size_t i = 0; i < sizeof host_functions / sizeof *host_functions; i++)
+        if (is_word_at(code, position, host_functions[i].name))
+            return true;
+    return false;
+}
+
 /** Prints that device code cannot call the host's function, or use its object, in [position, end). Returns false. */
 static bool fail_host_function(const struct source *source, size_t position, size_t end, const char *instead)
 {
@@ -126,7 +134,7 @@ static bool check_library_call(const struct source *source, size_t position, siz
             continue;
         return !(is_std || is_call(code, begin, end)) ||
                !has_arguments(code, end, function->fewest, function->most) ||
-               (!is_std && (is_declared(code, position, end) || includes_own_header(source))) ||
+               (!is_std && (may_be_declared(code, position, end) || includes_own_header(source))) ||
                fail_host_function(source, position, end, function->instead);
     }
     return true;
@@ -143,7 +151,7 @@ static bool check_library_object(const struct source *source, size_t position, s
     const size_t begin = qualified_begin(code, position, &is_std);
 
     if (contains_word(code, position, end, streams) && starts_with(code + skip_space(code, end), "<<") &&
-        !starts_with(code + skip_space(code, end), "<<<") && (is_std || !is_declared(code, position, end)) &&
+        !starts_with(code + skip_space(code, end), "<<<") && (is_std || !may_be_declared(code, position, end)) &&
         (is_std || !includes_own_header(source)))
         return fail_host_function(source, begin, end, PRINT);
     const size_t before = skip_space_back(code, begin), open = skip_space(code, end);
@@ -165,7 +173,7 @@ static bool calls_runtime(const char *code, size_t position, size_t end)
 
     return end - position > 4 && starts_with(code + position, "cuda") && isupper((unsigned char)code[position + 4]) &&
            is_call(code, position, end) && code[skip_space(code, end)] == '(' &&
-           !contains_word(code, position, end, of_device) && !is_declared(code, position, end);
+           !contains_word(code, position, end, of_device) && !may_be_declared(code, position, end);
 }
 
 bool check_device_word(const struct source *source, size_t position, size_t end)
@@ -176,7 +184,9 @@ bool check_device_word(const struct source *source, size_t position, size_t end)
 
     if (!in_device_function(source) || source->num_open_conditionals > 0)
         return true;
-    const char *const attribute = is_call(code, position, end) ? device_attribute(code, position, end) : NULL;
+    const char *const attribute = is_call(code, position, end) && accepts_arguments(code, position, end)
+                                      ? device_attribute(code, position, end)
+                                      : NULL;
 
     if (attribute && strcmp(attribute, "__global__") == 0) {
         char what[300];
@@ -206,11 +216,12 @@ bool check_device_word(const struct source *source, size_t position, size_t end)
 static const char *const device_names[] = {
     "__syncthreads*", "__syncwarp", "__barrier_sync*", "__threadfence*", "__shfl*", "__ballot*", "__any_sync",
     "__all_sync", "__activemask", "__match_*", "__reduce_*", "__nanosleep", "__trap", "__ldg", "__ldca", "__ldcg",
-    "__ldcs", "__ldlu", "__ldcv", "__stwb", "__stcg", "__stcs", "__stwt", "__pipeline_*", "clock64", "atomicAdd*",
-    "atomicSub*", "atomicMin*", "atomicMax*", "atomicExch*", "atomicAnd*", "atomicOr*", "atomicXor*", "atomicInc*",
-    "atomicDec*", "atomicCAS*",
+    "__ldcs", "__ldlu", "__ldcv", "__stwb", "__stcg", "__stcs", "__stwt", "__pipeline_*", "clock64", "atomicAdd",
+    "atomicSub", "atomicMin", "atomicMax", "atomicExch", "atomicAnd", "atomicOr", "atomicXor", "atomicInc",
+    "atomicDec", "atomicCAS", "atomicAdd_*", "atomicSub_*", "atomicMin_*", "atomicMax_*", "atomicExch_*",
+    "atomicAnd_*", "atomicOr_*", "atomicXor_*", "atomicInc_*", "atomicDec_*", "atomicCAS_*",
     /* integers */
-    "__popc*", "__clz*", "__ffs*", "__brev*", "__byte_perm", "__funnelshift_*", "__mulhi", "__umulhi", "__mul64hi",
+    "__popc", "__popcll", "__clz", "__clzll", "__ffs", "__ffsll", "__brev", "__brevll", "__byte_perm", "__funnelshift_*", "__mulhi", "__umulhi", "__mul64hi",
     "__umul64hi", "__mul24", "__umul24", "__sad", "__usad", "__rhadd", "__uhadd", "__urhadd", "__dp4a", "__dp2a_*",
     "__vadd*", "__vsub*", "__vmin*", "__vmax*", "__vavg*", "__vabs*", "__vcmp*", "__vset*", "__vneg*",
     /* floating-point numbers */
@@ -246,7 +257,7 @@ bool check_cuda_call(const struct source *source, size_t position, size_t end)
     char what[300];
 
     if (!names_device_function(code, position, end) || !is_call(code, position, end) ||
-        is_declared(code, position, end) || (is_atomic && includes_own_header(source)))
+        may_be_declared(code, position, end) || (is_atomic && includes_own_header(source)))
         return true;
     snprintf(what, sizeof what, "calling a __device__ function (%.*s) from a __host__ function is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), code + position,
@@ -277,7 +288,7 @@ static bool is_host_lambda(const char *code, size_t position)
     return next != NOWHERE && (code[next] == '{' || starts_with(code + next, "->"));
 }
 
-/** Returns whether every declaration of the name in [begin, end) is that of a variable with such a lambda. */
+/** Returns whether every use of the name in [begin, end) that may declare it is that of a variable with such a lambda. */
 static bool names_host_lambda(const char *code, size_t begin, size_t end)
 {
     bool is_lambda = false;
@@ -287,7 +298,8 @@ static bool names_host_lambda(const char *code, size_t begin, size_t end)
         const size_t name_end = position + (end - begin), value = skip_space(code, name_end);
         const size_t before = skip_space_back(code, position);
 
-        if (!may_declare_variable(code, position, name_end) && !declares_function(code, position, name_end))
+        if (before == 0 || !(is_word(code[before - 1]) || is_one_of(code[before - 1], "*&>[")) ||
+            is_keyword_before_value(code, before))
             continue;
         if (code[value] != '=' || before < 4 || !is_word_at(code, before - 4, "auto") ||
             !is_host_lambda(code, skip_space(code, value + 1)))
@@ -309,7 +321,7 @@ bool check_launch_lambdas(const struct source *source, size_t open)
     for (unsigned i = 0; i < list.count; i++) {
         const size_t begin = list.begin[i], end = list.end[i];
 
-        if (code[begin] == '[' ? is_host_lambda(code, begin)
+        if (code[begin] == '[' ? code[end - 1] == '}' && is_host_lambda(code, begin)
                                : word_end(code, begin) == end && names_host_lambda(code, begin, end))
             return fail_at(source, begin,
                            "a lambda that a kernel runs must be an extended lambda: [=] __device__ (...) { ... }");

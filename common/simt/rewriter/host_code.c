@@ -145,40 +145,6 @@ static bool check_not_launched(const struct source *source, size_t position)
     return declaration == NOWHERE || fail_no_global(source, declaration);
 }
 
-/** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
-static bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
-{
-    for (size_t position = begin; position < end; position++) {
-        const size_t word = word_end(code, position);
-
-        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
-            return true;
-        if (word == position)
-            continue;
-        if (may_be_macro(code, position, word) && !is_one_of(code[position], "0123456789"))
-            return true;
-        position = word - 1;
-    }
-    return false;
-}
-
-/** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
-static bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
-{
-    static const char *const nothing[] = {"void", NULL};
-    const size_t close = matching_bracket(code, open, 1);
-    struct list list;
-
-    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
-        return false;
-    *fewest = *most = list.count;
-    for (unsigned i = 0; i < list.count; i++)
-        *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
-    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
-        *fewest = *most = 0;
-    return true;
-}
-
 /** Checks that the kernel in [begin, end) is declared with as many parameters as the list at `open` has arguments. */
 static bool check_argument_count(const struct source *source, size_t begin, size_t end, size_t open)
 {
@@ -252,7 +218,10 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
                  length, code + position);
         return fail_at(source, position, what);
     }
-    const char *const attribute = is_call(code, position, end) ? device_attribute(code, position, end) : NULL;
+    const char *const attribute = is_call(code, position, end) && accepts_arguments(code, position, end) &&
+                                          !is_library_function(code, position)
+                                      ? device_attribute(code, position, end)
+                                      : NULL;
 
     if (!attribute)
         return check_cuda_call(source, position, end);
