@@ -150,8 +150,9 @@ REFUSED(wait_for_the_parity_before, 64, "the other parity in the wait at :")
     }
 }
 
-REFUSED(phases_that_overtake, 64,
-        "phases 0 to 3 have ended without a wait of this thread, which comes too late; try: let the thread that arrives")
+REFUSED(
+    phases_that_overtake, 64,
+    "phases 0 to 3 have ended without a wait of this thread, which comes too late; try: let the thread that arrives")
 {
     WORDS_AND_BARRIER(1);
     for (int i = 0; i < 4; i++) {
@@ -166,7 +167,7 @@ REFUSED(phases_of_too_many_arrivals, 64, "which comes too late; try: check the n
     __shared__ mbarrier full;
 
     make(&full, 1);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         mbarrier_arrive(&full);
         mbarrier_wait(&full, i & 1); // [phases_of_too_many_arrivals]
     }

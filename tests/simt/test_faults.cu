@@ -3944,15 +3944,15 @@ PROCESS_FAULT(exit_in_a_kernel, "leaving_kernel: thread (3,0,0) of block (0,0,0)
 
 static __device__ int first_of_two[4], second_of_two[4];
 
-FAULT("memory", second_of_a_declaration, 1, 6, "writes 4 bytes right past the end of 'first_of_two', which has 16 bytes")
+FAULT("memory", second_of_a_declaration, 1, 6,
+      "writes 4 bytes right past the end of 'first_of_two', which has 16 bytes")
 {
     int *const p = first_of_two;
 
     p[threadIdx.x] = second_of_two[threadIdx.x % 4]; // [second_of_a_declaration]
 }
 
-FAULT("memory", another_allocation, 1, 32,
-      "try: compare the index with the number of elements, because the line at :")
+FAULT("memory", another_allocation, 1, 32, "try: compare the index with the number of elements, because the line at :")
 {
     const ptrdiff_t to_x = threadIdx.x < 8 ? 0 : x - y;
 

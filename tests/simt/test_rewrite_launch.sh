@@ -644,11 +644,12 @@ refused 'std::vector in a kernel' '__global__ void f(int *a) {
 for text in 'cudaGridDependencySynchronize(); cudaTriggerProgrammaticLaunchCompletion();' \
     'printf("a"); malloc(3); memcpy(a, b, 4); memset(a, 0, 4); assert(a); abort(); sqrtf(2); qsort(a);' \
     'int n = t.time(0) + p->exit(1) + mine::rand() + rand(1);' 'for (int cout = 0; cout < 3; cout++) a = cout << 2;' \
-    'typename std::vector<int>::size_type n; g(std::vector<int>()); const std::vector<int> &v = w;'; do
+    'cudaCheck(a); if (cudaSucceeded(a)) a[0] = 1;' 'typename std::vector<int>::size_type n; g(std::vector<int>()); const std::vector<int> &v = w;'; do
     accepted "in a kernel: $text" "__global__ void f(int *a) { $text }"
 done
 for text in '__device__ int time(int x);' 'using mine::time;' '#define time(x) x' '#include "own.h"' \
-    'template <class F> __global__ void f(F time);'; do
+    'template <class F> __global__ void f(F time);' 'template <class F> __device__ void f(int a, F &time);' \
+    'struct s { float time; };'; do
     accepted "a function that may be another: $text" "$text
 __global__ void k() { time(0); }"
 done

@@ -50,7 +50,7 @@ struct barrier {
     uint32_t *seen;   /**< for each thread of the block, the number of phases up to the last that it has waited for */
     uint32_t arriver; /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
     uintptr_t early_wait; /**< call site of a wait that returned before any phase had ended, or 0 */
-    bool fenced;      /**< the initialising thread has executed a fence, so copies may use the barrier */
+    bool fenced;          /**< the initialising thread has executed a fence, so copies may use the barrier */
 
     uint32_t thread; /**< the initialising thread, and the epoch and call site of the initialisation */
     uint32_t epoch;
@@ -468,8 +468,9 @@ void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text
                                    : "check the number of arrivals in mbarrier_init(), who arrives, and the parity";
 
     if (is_overtaken)
-        snprintf(missed, sizeof missed, "; phases %u to %u have ended without a wait of this thread, which comes too late",
-                 seen, barrier->phase - 1);
+        snprintf(missed, sizeof missed,
+                 "; phases %u to %u have ended without a wait of this thread, which comes too late", seen,
+                 barrier->phase - 1);
 
     if (barrier->bytes > 0)
         snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);

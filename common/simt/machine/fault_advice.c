@@ -53,14 +53,15 @@ static const struct {
                                     "third parameter is the size of extern __shared__ arrays"},
     {"product under way", "wait for the product before its sums are used"},
     {"race with an earlier launch", "cudaGridDependencySynchronize() before the access; if only one thread of the "
-                                     "block calls it, __syncthreads() after it"},
+                                    "block calls it, __syncthreads() after it"},
     {"race of two streams", "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
                             "one stream for both"},
     {"several matrices", "the same address and distance in all lanes"},
     {"several products", "the same operands in all lanes"},
     {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
-    {"shuffle from an absent lane", "let every lane of the mask make the call, outside an if or loop that some skip and "
-                                    "without an early return; or read only lanes that make it"},
+    {"shuffle from an absent lane",
+     "let every lane of the mask make the call, outside an if or loop that some skip and "
+     "without an early return; or read only lanes that make it"},
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
     {"stack overflow", "smaller local arrays, or a loop in place of recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},

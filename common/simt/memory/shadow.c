@@ -113,14 +113,13 @@ static const char *advice_in_block(const struct past_access *past, const struct 
         return SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
     if ((wrote && access->type == ACCESS_VOLATILE_LOAD) ||
         ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
-        return access->space == SPACE_SHARED
-                   ? SIMT_ADVICE_PREFIX
-                         "__syncthreads() or, within a warp, __syncwarp() between the two, because volatile orders "
-                         "nothing; or, if other threads poll this value, __threadfence() and then atomicExch() to "
-                         "store it"
-                   : SIMT_ADVICE_PREFIX
-                         "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
-                         "__syncthreads() or, within a warp, __syncwarp() between the two";
+        return access->space == SPACE_SHARED ? SIMT_ADVICE_PREFIX
+                   "__syncthreads() or, within a warp, __syncwarp() between the two, because volatile orders "
+                   "nothing; or, if other threads poll this value, __threadfence() and then atomicExch() to "
+                   "store it"
+                                             : SIMT_ADVICE_PREFIX
+                   "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
+                   "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->type == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
     if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS || access->type == ACCESS_ATOMIC)
@@ -279,8 +278,9 @@ static void fault_race(const struct past_access *past, struct word_access access
     char of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) && (past->kind == PAST_READ || access.type == ACCESS_LOAD) &&
-        simt_advise_on_mbarriers && simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
+    if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
+        (past->kind == PAST_READ || access.type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
+        simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
     if (suspects_index(past, &access, access.address + (uintptr_t)__builtin_ctz(bytes), of_index, sizeof of_index)) {
         insert_suspicion(advice, of_index, both, sizeof both);

@@ -35,7 +35,7 @@ bool declares_function(const char *code, size_t position, size_t end)
 }
 
 /**
- * Returns whether the `*` or `&` before `position`, if there is one, is an operator whose left operand is a value, as in
+ * Returns whether the `*` or `&` before `position`, if there is one, is an operator between two values, as in
  * `x = a * name(`, rather than a part of a type, as in `int *name(`.
  */
 static bool follows_operand(const char *code, size_t position)
@@ -87,8 +87,7 @@ const char *device_attribute(const char *code, size_t begin, size_t end)
         const bool is_kernel = find_word_before(code, position, "__global__") != NOWHERE;
 
         if (!is_kernel && (find_word_before(code, position, "__device__") == NOWHERE ||
-                           find_word_before(code, position, "__host__") != NOWHERE ||
-                           is_in_class(code, position)))
+                           find_word_before(code, position, "__host__") != NOWHERE || is_in_class(code, position)))
             return NULL;
         if (attribute && strcmp(attribute, is_kernel ? "__global__" : "__device__") != 0)
             return NULL;
@@ -122,12 +121,12 @@ bool may_be_declared(const char *code, size_t begin, size_t end)
          position = next_use(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin), before = skip_space_back(code, position);
 
-        if (follows_operand(code, position))
-            continue;
-        if (may_declare_variable(code, position, name_end) || declares_function(code, position, name_end) ||
+        if (may_declare_variable(code, position, name_end) ||
+            (declares_function(code, position, name_end) && !follows_operand(code, position)) ||
             (before >= 6 && is_word_at(code, before - 6, "define")))
             return true;
-        const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2) : 0;
+        const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2)
+                                                                                 : 0;
 
         if (scope > 0 && is_word(code[scope - 1]) && !is_word_at(code, word_begin(code, scope), "std"))
             return true; /* a `using` may declare it */

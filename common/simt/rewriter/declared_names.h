@@ -17,8 +17,8 @@ bool declares_function(const char *code, size_t position, size_t end);
 bool may_declare_variable(const char *code, size_t position, size_t end);
 /**
  * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be a host function, a method or another function, or if a variable
- * may have its name.
+ * [begin, end). Returns NULL if the function may also be a host function, a method or another function, or if a
+ * variable may have its name.
  */
 const char *device_attribute(const char *code, size_t begin, size_t end);
 /**

@@ -7,7 +7,6 @@
 #include "declared_names.h"
 #include "rewrite.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* --- device code -------------------------------------------------------------------------------------------------- */
@@ -132,20 +131,20 @@ static bool check_library_call(const struct source *source, size_t position, siz
 
         if (!is_word_at(code, position, function->name))
             continue;
-        return !(is_std || is_call(code, begin, end)) ||
-               !has_arguments(code, end, function->fewest, function->most) ||
+        return !(is_std || is_call(code, begin, end)) || !has_arguments(code, end, function->fewest, function->most) ||
                (!is_std && (may_be_declared(code, position, end) || includes_own_header(source))) ||
                fail_host_function(source, position, end, function->instead);
     }
     return true;
 }
 
-/** Checks that the word in [position, end) does not name a stream, or the type of a local variable, of the C++ library. */
+/** Checks that the word in [position, end) names no stream of the C++ library, and no container of a local variable. */
 static bool check_library_object(const struct source *source, size_t position, size_t end)
 {
     static const char *const streams[] = {"cout", "cerr", "clog", NULL};
-    static const char *const containers[] = {"vector", "deque", "list", "map",   "unordered_map", "set",
-                                             "queue",  "stack", "priority_queue", "unordered_set", NULL};
+    static const char *const containers[] = {"vector",         "deque",         "list",  "map",
+                                             "unordered_map",  "set",           "queue", "stack",
+                                             "priority_queue", "unordered_set", NULL};
     const char *const code = source->code;
     bool is_std;
     const size_t begin = qualified_begin(code, position, &is_std);
@@ -168,12 +167,16 @@ static bool check_library_object(const struct source *source, size_t position, s
 /** Returns whether the word in [position, end) is called and is one of the runtime's functions that only hosts have. */
 static bool calls_runtime(const char *code, size_t position, size_t end)
 {
-    static const char *const of_device[] = {"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion",
-                                            "cudaGetErrorString", "cudaGetErrorName", NULL};
+    static const char *const beginnings[] = {"Malloc", "Free",   "Mem",       "Device", "Stream",    "Event",
+                                             "Graph",  "Func",   "Launch",    "Host",   "Occupancy", "GetLastError",
+                                             "PeekAt", "GetDev", "GetSymbol", "SetDev", "Pointer"};
+    bool is_known = false;
 
-    return end - position > 4 && starts_with(code + position, "cuda") && isupper((unsigned char)code[position + 4]) &&
-           is_call(code, position, end) && code[skip_space(code, end)] == '(' &&
-           !contains_word(code, position, end, of_device) && !may_be_declared(code, position, end);
+    if (end - position <= 4 || !starts_with(code + position, "cuda"))
+        return false;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        is_known = is_known || starts_with(code + position + 4, beginnings[i]);
+    return is_known && is_call(code, position, end) && !may_be_declared(code, position, end);
 }
 
 bool check_device_word(const struct source *source, size_t position, size_t end)
@@ -217,13 +220,14 @@ static const char *const device_names[] = {
     "__syncthreads*", "__syncwarp", "__barrier_sync*", "__threadfence*", "__shfl*", "__ballot*", "__any_sync",
     "__all_sync", "__activemask", "__match_*", "__reduce_*", "__nanosleep", "__trap", "__ldg", "__ldca", "__ldcg",
     "__ldcs", "__ldlu", "__ldcv", "__stwb", "__stcg", "__stcs", "__stwt", "__pipeline_*", "clock64", "atomicAdd",
-    "atomicSub", "atomicMin", "atomicMax", "atomicExch", "atomicAnd", "atomicOr", "atomicXor", "atomicInc",
-    "atomicDec", "atomicCAS", "atomicAdd_*", "atomicSub_*", "atomicMin_*", "atomicMax_*", "atomicExch_*",
-    "atomicAnd_*", "atomicOr_*", "atomicXor_*", "atomicInc_*", "atomicDec_*", "atomicCAS_*",
+    "atomicSub", "atomicMin", "atomicMax", "atomicExch", "atomicAnd", "atomicOr", "atomicXor", "atomicInc", "atomicDec",
+    "atomicCAS", "atomicAdd_*", "atomicSub_*", "atomicMin_*", "atomicMax_*", "atomicExch_*", "atomicAnd_*",
+    "atomicOr_*", "atomicXor_*", "atomicInc_*", "atomicDec_*", "atomicCAS_*",
     /* integers */
-    "__popc", "__popcll", "__clz", "__clzll", "__ffs", "__ffsll", "__brev", "__brevll", "__byte_perm", "__funnelshift_*", "__mulhi", "__umulhi", "__mul64hi",
-    "__umul64hi", "__mul24", "__umul24", "__sad", "__usad", "__rhadd", "__uhadd", "__urhadd", "__dp4a", "__dp2a_*",
-    "__vadd*", "__vsub*", "__vmin*", "__vmax*", "__vavg*", "__vabs*", "__vcmp*", "__vset*", "__vneg*",
+    "__popc", "__popcll", "__clz", "__clzll", "__ffs", "__ffsll", "__brev", "__brevll", "__byte_perm",
+    "__funnelshift_*", "__mulhi", "__umulhi", "__mul64hi", "__umul64hi", "__mul24", "__umul24", "__sad", "__usad",
+    "__rhadd", "__uhadd", "__urhadd", "__dp4a", "__dp2a_*", "__vadd*", "__vsub*", "__vmin*", "__vmax*", "__vavg*",
+    "__vabs*", "__vcmp*", "__vset*", "__vneg*",
     /* floating-point numbers */
     "__float_as_*", "__int_as_float", "__uint_as_float", "__double_as_longlong", "__longlong_as_double",
     "__double2hiint", "__double2loint", "__hiloint2double", "__float2int_*", "__float2uint_*", "__float2ll_*",
@@ -288,7 +292,7 @@ static bool is_host_lambda(const char *code, size_t position)
     return next != NOWHERE && (code[next] == '{' || starts_with(code + next, "->"));
 }
 
-/** Returns whether every use of the name in [begin, end) that may declare it is that of a variable with such a lambda. */
+/** Returns whether every use of the name in [begin, end) that may declare it declares a variable with such a lambda. */
 static bool names_host_lambda(const char *code, size_t begin, size_t end)
 {
     bool is_lambda = false;

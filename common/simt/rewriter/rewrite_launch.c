@@ -18,6 +18,8 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_DEVICE_GAP SIMT_DEVICE_VARIABLE T b;
+ *                                             SIMT_DEVICE_GAP                        and __constant__
  *     __device__ T (*name)(int);         ->   SIMT_DEVICE_POINTER T (*name)(int); SIMT_DEVICE_GAP
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
@@ -160,8 +162,7 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         if (!check_quoted(source, end, close))
             return false;
         copy_until(source, close + 1);
-    }
-    else if (is_word_at(source->code, position, "static_cast"))
+    } else if (is_word_at(source->code, position, "static_cast"))
         rewrite_integer_static_cast(source, position, end);
     else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
         return false;
