@@ -523,7 +523,7 @@ refused 'a __grid_constant__ parameter that can be changed' '__global__ void k(c
 __grid_constant__ S s, const T t) { }' 2 'a __grid_constant__ parameter must be const'
 unchanged 'const before and after __grid_constant__' \
     '__global__ void k(const A<int, 3> __grid_constant__ a, __grid_constant__ const B b);'
-of_host='calling a __device__ function (f) from a __host__ function is not allowed: declare it __host__ __device__'
+of_host='calling a __device__ function("f") from a __host__ function is not allowed: declare it __host__ __device__'
 refused 'a device function called by the host' '__device__ int f(int);
 int main() { return f(1); }' 2 "$of_host"
 refused 'a device template called by the host' 'template <class T> __device__ T *f(T);
@@ -597,7 +597,7 @@ done
 # from_host NAME ADVICE: checks that CUDA's device function NAME is rejected in a host function
 from_host() {
     refused "$1 called by the host" "int a;
-int main() { return a ? $1(a, 1) : 2; }" 2 "calling a __device__ function ($1) from a __host__ function is not allowed: $2"
+int main() { return a ? $1(a, 1) : 2; }" 2 "calling a __device__ function(\"$1\") from a __host__ function is not allowed: $2"
     accepted "$1 of the file" "int $1(int, int); int main() { return $1(a, 1); }"
     accepted "$1 in device code" "__device__ int f() { return $1(a, 1); } __host__ __device__ int g() { return $1(a, 1); }"
 }
@@ -616,14 +616,14 @@ return __popc(1);
 #endif
 }'
 refused 'a device function in a macro that quotes' '#define CHECK(x) f(x, #x)
-int main() { CHECK(__popc(1)); }' 2 'calling a __device__ function (__popc) from a __host__ function is not allowed: '\
+int main() { CHECK(__popc(1)); }' 2 'calling a __device__ function("__popc") from a __host__ function is not allowed: '\
 'call it in a kernel, and copy the result'
 
 # from_device CALL NAME ADVICE: checks that the host function NAME is rejected in kernels and device functions
 from_device() {
     for qualifier in '__global__ void' '__device__ int'; do
         refused "$1 in a ${qualifier% *} function" "#include <time.h>
-$qualifier f(int *a) { a[0] = 2 * $1; }" 2 "calling a __host__ function ($2) from device code is not allowed: $3"
+$qualifier f(int *a) { a[0] = 2 * $1; }" 2 "calling a __host__ function(\"$2\") from device code is not allowed: $3"
     done
     accepted "$1 in host code" "int f(int *a) { return $1; } __host__ __device__ int g() { return $1; }"
 }
@@ -636,10 +636,11 @@ from_device 'time(NULL)' time 'call clock64()'
 from_device 'puts("a")' puts 'call printf()'
 from_device 'fprintf(stderr, "a", b)' fprintf 'call printf()'
 from_device 'exit(1)' exit 'return, or call __trap() to end the launch with an error'
+from_device 'memcmp(a, b, 3)' memcmp 'write a __device__ function of your own'
 from_device 'strlen(b)' strlen 'write a __device__ function of your own'
 from_device '(std::cout << 1, 2)' std::cout 'call printf()'
 refused 'std::vector in a kernel' '__global__ void f(int *a) {
-    std::vector<int> v(3); }' 2 'calling a __host__ function (std::vector) from device code is not allowed: declare an array, '\
+    std::vector<int> v(3); }' 2 'calling a __host__ function("std::vector") from device code is not allowed: declare an array, '\
 'or pass a pointer to memory of the device'
 for text in 'cudaGridDependencySynchronize(); cudaTriggerProgrammaticLaunchCompletion();' \
     'printf("a"); malloc(3); memcpy(a, b, 4); memset(a, 0, 4); assert(a); abort(); sqrtf(2); qsort(a);' \
@@ -675,7 +676,7 @@ for text in 'struct { int a = 1; } s' 'T<(a > b)> s' 'int s[(a >= b) + 1]' 'unio
 done
 for text in '__shared__ int s;' 'extern __shared__ int s[];'; do
     refused "in a host function: $text" "static int f() {
-$text return s; }" 2 'a __shared__ variable declaration is not allowed inside a __host__ function: only kernels and '\
+$text return s; }" 2 'a __shared__ variable declaration is not allowed inside a host function body: only kernels and '\
 '__device__ functions have shared memory'
 done
 accepted 'a shared variable in a lambda of a host function' 'int main() { auto f = [=] __device__ (int i) { __shared__ int s; }; }'

@@ -69,6 +69,7 @@ static const struct host_function host_functions[] = {
     {"strlen", 1, 1, BY_HAND},
     {"strcmp", 2, 2, BY_HAND},
     {"strncmp", 3, 3, BY_HAND},
+    {"memcmp", 3, 3, BY_HAND},
     {"strcpy", 2, 2, BY_HAND},
     {"strncpy", 3, 3, BY_HAND},
     {"strcat", 2, 2, BY_HAND},
@@ -95,7 +96,7 @@ static bool fail_host_function(const struct source *source, size_t position, siz
 {
     char what[300];
 
-    snprintf(what, sizeof what, "calling a __host__ function (%.*s) from device code is not allowed: %s",
+    snprintf(what, sizeof what, "calling a __host__ function(\"%.*s\") from device code is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), source->code + position, instead);
     return fail_at(source, position, what);
 }
@@ -263,7 +264,7 @@ bool check_cuda_call(const struct source *source, size_t position, size_t end)
     if (!names_device_function(code, position, end) || !is_call(code, position, end) ||
         may_be_declared(code, position, end) || (is_atomic && includes_own_header(source)))
         return true;
-    snprintf(what, sizeof what, "calling a __device__ function (%.*s) from a __host__ function is not allowed: %s",
+    snprintf(what, sizeof what, "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), code + position,
              waits       ? "the host waits by cudaDeviceSynchronize()"
              : is_atomic ? "the host uses std::atomic, or a plain operation if it is one thread"

@@ -271,7 +271,7 @@ static bool check_shared_variable(const struct source *source, size_t position)
         return true;
     if (source->function_braces > 0 && source->in_host_only_function && !in_device_function(source))
         return fail_at(source, position,
-                       "a __shared__ variable declaration is not allowed inside a __host__ function: only kernels and "
+                       "a __shared__ variable declaration is not allowed inside a host function body: only kernels and "
                        "__device__ functions have shared memory");
     return find_initializer(source->code, position) == NOWHERE ||
            fail_at(source, position,
