@@ -225,12 +225,13 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
 
     if (!attribute)
         return check_cuda_call(source, position, end);
-    snprintf(what, sizeof what,
-             strcmp(attribute, "__global__") == 0
-                 ? "a __global__ function call must be configured: %.*s<<<blocks, threads>>>(...)"
-                 : "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: declare it __host__ "
-                   "__device__",
-             length, code + position);
+    snprintf(
+        what, sizeof what,
+        strcmp(attribute, "__global__") == 0
+            ? "a __global__ function call must be configured: %.*s<<<blocks, threads>>>(...)"
+            : "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: declare it __host__ "
+              "__device__",
+        length, code + position);
     return fail_at(source, position, what);
 }
 
