@@ -29,6 +29,8 @@
 #include "simt/rewriter/position.c"
 #include "simt/rewriter/launches.c"
 #include "simt/rewriter/variables.c"
+#include "simt/rewriter/declared_names.c"
+#include "simt/rewriter/device_code.c"
 #include "simt/rewriter/directives.c"
 #include "simt/rewriter/host_code.c"
 #include "simt/rewriter/arithmetic.c"

@@ -229,11 +229,11 @@ matches 'an error beyond the last column: its code and the caret' '*NOT COMPILED
       |  *  mine
 
 *' "$said"
-sed 's/    return mine;/    std::vector<int> all; return mine;/' "$scratch/solved.cu" >"$first"
+sed 's/    return mine;/    std::optional<int> all; return mine;/' "$scratch/solved.cu" >"$first"
 learn run 02
 matches 'a note is wrapped' '*
 exercises/mine/02_warp_maximum.cu:*: note: *
-    *did you forget to *#include <vector>*
+    *did you forget to *#include <optional>*
 *' "$said"
 sed 's/    return mine;/    if (mine.id > 0) { return mine;/' "$scratch/solved.cu" >"$first"
 learn run 02

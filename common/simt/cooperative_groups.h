@@ -101,7 +101,7 @@ class thread_group
         if (mask)
             simt_syncwarp(mask);
         else
-            __syncthreads();
+            simt_syncthreads(SIMT_GROUP_BARRIER + __COUNTER__);
     }
     SIMT_METHOD unsigned size() const
     {
@@ -126,7 +126,7 @@ class thread_block
     }
     static SIMT_METHOD void sync()
     {
-        __syncthreads();
+        simt_syncthreads(SIMT_GROUP_BARRIER + __COUNTER__);
     }
     static SIMT_METHOD unsigned size()
     {

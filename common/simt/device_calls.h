@@ -104,7 +104,8 @@ void simt_lanes_join(unsigned mark_number);
 uint64_t simt_call_begins(unsigned mark_number);
 void simt_call_ends(uint64_t saved_key);
 
-/* `call` distinguishes the calls on one line of the source. */
+/* `call` distinguishes the calls on one line of the source; SIMT_GROUP_BARRIER marks the sync() of a group. */
+#define SIMT_GROUP_BARRIER 0x10000000
 void simt_syncthreads(unsigned call);
 /* __barrier_sync: waits at the barrier with this number, for all threads of the block. */
 void simt_barrier_sync(unsigned barrier_number, unsigned call);

@@ -135,6 +135,45 @@ REFUSED(arrivals_of_all_threads, 128,
     y[threadIdx.x] = words[127 - threadIdx.x];
 }
 
+REFUSED(wait_for_the_parity_before, 64, "the other parity in the wait at :")
+{
+    __shared__ int words[64];
+    __shared__ mbarrier full;
+
+    make(&full, 32);
+    if (threadIdx.x < 32) {
+        mbarrier_wait(&full, 1);
+        y[threadIdx.x] = words[threadIdx.x];
+    } else {
+        words[threadIdx.x - 32] = x[threadIdx.x]; // [wait_for_the_parity_before]
+        mbarrier_arrive(&full);
+    }
+}
+
+REFUSED(
+    phases_that_overtake, 64,
+    "phases 0 to 3 have ended without a wait of this thread, which comes too late; try: let the thread that arrives")
+{
+    WORDS_AND_BARRIER(1);
+    for (int i = 0; i < 4; i++) {
+        COPY_64(words, x + 64 * i, &full)
+        mbarrier_wait(&full, i & 1); // [phases_that_overtake]
+        y[64 * i + threadIdx.x] = words[threadIdx.x];
+    }
+}
+
+REFUSED(phases_of_too_many_arrivals, 64, "which comes too late; try: check the number of arrivals in mbarrier_init()")
+{
+    __shared__ mbarrier full;
+
+    make(&full, 1);
+    for (int i = 0; i < 3; i++) {
+        mbarrier_arrive(&full);
+        mbarrier_wait(&full, i & 1); // [phases_of_too_many_arrivals]
+    }
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
 REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronously")
 {
     WORDS_AND_BARRIER(2);
@@ -291,7 +330,7 @@ REFUSED(copy_from_misaligned, 32, "copies from an address that is not a multiple
     COPY_64(words, x + 1, &full) // [copy_from_misaligned]
 }
 
-REFUSED(copy_of_odd_size, 32, "copies a number of bytes that is not a multiple of 16")
+REFUSED(copy_of_odd_size, 32, "copies 20 bytes in bulk, which is not a multiple of 16; try: rows")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0)

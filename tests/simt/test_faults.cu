@@ -2448,6 +2448,14 @@ FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")
     copy_kernel<<<0, 32>>>(device_x, device_y); // [no_blocks]
 }
 
+FAULT_LAUNCH("launches", fewer_blocks_than_none, "(4294967295 is the unsigned value of -1): invalid configuration")
+{
+    const int count = 0;
+
+    (void)fewer_blocks_than_none_added;
+    copy_kernel<<<count - 1, 32>>>(device_x, device_y); // [fewer_blocks_than_none]
+}
+
 FAULT_LAUNCH("launches", too_many_blocks, "65,535 blocks")
 {
     (void)too_many_blocks_added;
@@ -3863,6 +3871,107 @@ FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abor
 {
     if (threadIdx.x == 3)
         abort(); // [kernel_aborts]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+/* --- the wrong side ----------------------------------------------------------------------------------------------- */
+
+/* The attribute of these kernels is in a macro, so the rewriter does not see that they are kernels. */
+
+FAULT("host's", runtime_in_a_kernel, 1, 32,
+      "calls cudaMemset(), which only the host can do; try: do it on the host, before or after the launch")
+{
+    if (threadIdx.x == 3)
+        cudaMemset(y, 0, 4); // [runtime_in_a_kernel]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+FAULT("host's", launch_in_a_kernel, 1, 32, "launches copy_kernel, which only the host can do")
+{
+    if (threadIdx.x == 3)
+        copy_kernel<<<1, 32>>>((int *)x, y); // [launch_in_a_kernel]
+}
+
+struct on_the_host {
+    int predicate;
+
+    void wait() const
+    {
+        __syncthreads(); // [barrier_of_the_host]
+    }
+    int vote() const
+    {
+        return __any_sync(0xffffffffu, predicate); // [vote_of_the_host]
+    }
+    void sleep() const
+    {
+        __nanosleep(100); // [sleep_of_the_host]
+    }
+};
+
+PROCESS_FAULT(barrier_of_the_host, "the host calls a barrier of a block or a grid, which exists in kernels")
+{
+    on_the_host{1}.wait();
+}
+
+PROCESS_FAULT(vote_of_the_host, "the host calls __any_sync, which exists in kernels and __device__ functions only")
+{
+    exit(1 - on_the_host{1}.vote());
+}
+
+PROCESS_FAULT(sleep_of_the_host, "the host calls __nanosleep, which exists in kernels")
+{
+    on_the_host{1}.sleep();
+}
+
+static __host__ __device__ void leave(int status)
+{
+    exit(status);
+}
+
+static __global__ void leaving_kernel(const int *x)
+{
+    if (x[threadIdx.x] == 3)
+        leave(1);
+}
+
+PROCESS_FAULT(exit_in_a_kernel, "leaving_kernel: thread (3,0,0) of block (0,0,0) ends the program, by exit()")
+{
+    leaving_kernel<<<1, 32>>>(device_x);
+}
+
+/* --- indices that hit another array ------------------------------------------------------------------------------- */
+
+static __device__ int first_of_two[4], second_of_two[4];
+
+FAULT("memory", second_of_a_declaration, 1, 6,
+      "writes 4 bytes right past the end of 'first_of_two', which has 16 bytes")
+{
+    int *const p = first_of_two;
+
+    p[threadIdx.x] = second_of_two[threadIdx.x % 4]; // [second_of_a_declaration]
+}
+
+FAULT("memory", another_allocation, 1, 32, "try: compare the index with the number of elements, because the line at :")
+{
+    const ptrdiff_t to_x = threadIdx.x < 8 ? 0 : x - y;
+
+    atomicAdd(&y[to_x + x[threadIdx.x] % 8], 1); // [another_allocation]
+}
+
+FAULT("memory", bytes_of_another_array, 1, 64, "because accesses of 4 and 1 bytes seldom belong to one array")
+{
+    __shared__ char bytes[256];
+
+    bytes[threadIdx.x] = 1;
+    if (threadIdx.x == 40)
+        *(volatile int *)bytes = x[0]; // [bytes_of_another_array]
+}
+
+FAULT("memory", group_that_waits_in_part, 1, 64, "wait at the block's sync(), but thread (0,0,0)")
+{
+    if (threadIdx.x >= 32)
+        cooperative_groups::this_thread_block().sync(); // [group_that_waits_in_part]
     y[threadIdx.x] = x[threadIdx.x];
 }
 

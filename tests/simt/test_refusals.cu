@@ -1029,14 +1029,19 @@ static void endless_loops(void **)
     assert_int_equal(cudaFree(flag), cudaSuccess);
 }
 
-static __global__ void recursive_kernel(int *y, volatile int depth)
+static __device__ void recurse(int *y, volatile int depth)
 {
     volatile char space[1000];
 
     space[depth % 1000] = 1;
     if (depth >= 0)
-        recursive_kernel(y, depth + 1);
+        recurse(y, depth + 1);
     y[threadIdx.x] = space[depth % 1000];
+}
+
+static __global__ void recursive_kernel(int *y, volatile int depth)
+{
+    recurse(y, depth);
 }
 
 static void a_stack_that_runs_over(void **)

@@ -142,39 +142,39 @@ becomes 'in a namespace' 'namespace a { namespace b::c { extern __shared__ int s
 becomes 'in extern "C"' 'extern "C" { void k(); extern __shared__ int s[]; }' \
     "extern \"C\" { void k(); extern __thread int s[] $thread; }"
 cast='))simt_dynamic_shared'
-becomes 'in a function' 'void k() { extern __shared__ int s[]; s[0] = 1; }' "void k() {   int *const s = (decltype(+s$cast; s[0] = 1; }"
-becomes 'in a function, over lines' 'void k()
+becomes 'in a function' 'KERNEL void k() { extern __shared__ int s[]; s[0] = 1; }' "KERNEL void k() {   int *const s = (decltype(+s$cast; s[0] = 1; }"
+becomes 'in a function, over lines' 'KERNEL void k()
 { extern // mine
   __shared__
   float s
-  []; s[0] = 1; }' "void k()
+  []; s[0] = 1; }' "KERNEL void k()
 {  // mine
   
   float *const s
    = (decltype(+s$cast; s[0] = 1; }"
-becomes 'in a function, with more dimensions' 'void k() { extern volatile __shared__ int s[ ][4][5]; }' \
-    "void k() {  volatile  int (*const s)[4][5] = (decltype(+s$cast; }"
-becomes 'in a function, aligned' 'void k() { alignas(16) extern __shared__ __align__(8) char s[]; }' \
-    "void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast; }"
-becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[]; } }' \
-    "namespace a { void k() { SIMT_CALL; if (x) { SIMT_BLOCK; y(); } SIMT_BLOCK;   pair<A, 1> *const s = (decltype(+s$cast; } }"
-becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[]; }' \
-    "void namespace_k() {   A *const s = (decltype(+s$cast; }"
+becomes 'in a function, with more dimensions' 'KERNEL void k() { extern volatile __shared__ int s[ ][4][5]; }' \
+    "KERNEL void k() {  volatile  int (*const s)[4][5] = (decltype(+s$cast; }"
+becomes 'in a function, aligned' 'KERNEL void k() { alignas(16) extern __shared__ __align__(8) char s[]; }' \
+    "KERNEL void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast; }"
+becomes 'in a function, in a namespace' 'namespace a { KERNEL void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[]; } }' \
+    "namespace a { KERNEL void k() { SIMT_CALL; if (x) { SIMT_BLOCK; y(); } SIMT_BLOCK;   pair<A, 1> *const s = (decltype(+s$cast; } }"
+becomes 'in a function with a namespace in its name' 'KERNEL void namespace_k() { extern __shared__ A s[]; }' \
+    "KERNEL void namespace_k() {   A *const s = (decltype(+s$cast; }"
 for word in my_namespace namespace_ my_extern externs; do
     becomes "in a function of $word" "auto k() -> $word { extern __shared__ A s[]; }" \
         "auto k() -> $word {   A *const s = (decltype(+s$cast; }"
 done
-becomes 'in a block' 'void k() { do { extern __shared__ A s[]; } }' "void k() { do {   A *const s = (decltype(+s$cast; } }"
-becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[]; }' "void k() {   A<(b > 1)>*const s = (decltype(+s$cast; }"
+becomes 'in a block' 'KERNEL void k() { do { extern __shared__ A s[]; } }' "KERNEL void k() { do {   A *const s = (decltype(+s$cast; } }"
+becomes 'a name behind brackets' 'KERNEL void k() { extern __shared__ A<(b > 1)>s[]; }' "KERNEL void k() {   A<(b > 1)>*const s = (decltype(+s$cast; }"
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
 gap=' SIMT_SHARED_GAP'
 becomes 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;' \
     "extern int e; __shared__ float s[32][33], t;$gap __shared__ int u;$gap"
-becomes 'shared memory over lines' 'void k() { __shared__ // mine
+becomes 'shared memory over lines' 'KERNEL void k() { __shared__ // mine
   pair<int, (1 > 0)>
-  s[2] ; s[0] = f(); }' "void k() { __shared__ // mine
+  s[2] ; s[0] = f(); }' "KERNEL void k() { __shared__ // mine
   pair<int, (1 > 0)>
   s[2] ;$gap s[0] = f(); }"
 becomes 'shared memory of a struct' '__shared__ struct { int a; float b; } s; int t;' "__shared__ struct { int a; float b; } s;$gap int t;"
@@ -187,12 +187,12 @@ unchanged 'a qualifier that goes into a macro' 'f(__shared__); x;'
 becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];' \
     "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
-becomes 'alignas behind __shared__' 'void k() { __shared__ alignas(128) int s[2]; }' \
-    'void k() { __shared__ __align__(128) int s[2]; SIMT_SHARED_GAP }'
-becomes 'a function that is not inlined' '__noinline__ void k(); __attribute__((__noinline__)) void f();' \
-    'SIMT_NOINLINE void k(); __attribute__((__noinline__)) void f();'
-becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u; }' \
-    "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap }"
+becomes 'alignas behind __shared__' 'KERNEL void k() { __shared__ alignas(128) int s[2]; }' \
+    'KERNEL void k() { __shared__ __align__(128) int s[2]; SIMT_SHARED_GAP }'
+becomes 'a function that is not inlined' '__noinline__ KERNEL void k(); __attribute__((__noinline__)) void f();' \
+    'SIMT_NOINLINE KERNEL void k(); __attribute__((__noinline__)) void f();'
+becomes 'a shared variable that says static' 'KERNEL void k() { static __shared__ int s[2], t; __shared__ static A u; }' \
+    "KERNEL void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap }"
 becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); cudaLaunchKernel( (const void*) &k, g);' \
     'cudaLaunchKernel(k<1>, g, b, a); cudaLaunchKernel(  &k, g);'
 becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinterpret_cast<void const *>(k), g, b, a);' \
@@ -523,13 +523,13 @@ refused 'a __grid_constant__ parameter that can be changed' '__global__ void k(c
 __grid_constant__ S s, const T t) { }' 2 'a __grid_constant__ parameter must be const'
 unchanged 'const before and after __grid_constant__' \
     '__global__ void k(const A<int, 3> __grid_constant__ a, __grid_constant__ const B b);'
-of_host='f is a __device__ function, which the host cannot call: declare f __host__ __device__'
+of_host='calling a __device__ function("f") from a __host__ function is not allowed: declare it __host__ __device__'
 refused 'a device function called by the host' '__device__ int f(int);
 int main() { return f(1); }' 2 "$of_host"
 refused 'a device template called by the host' 'template <class T> __device__ T *f(T);
 static void g() { int *a = f<int>(1); }' 2 "$of_host"
 refused 'a kernel without <<<>>>' '__global__ void k(int); int main() {
-k(1); }' 2 'k is a kernel, which the host launches: k<<<blocks, threads>>>(...)'
+k(1); }' 2 'a __global__ function call must be configured: k<<<blocks, threads>>>(...)'
 refused 'the size of a block on the host' '__global__ void k(int *a) { SIMT(*a = blockDim.x); }
 int main() { return blockDim . x; }' 2 \
     'blockDim exists in kernels and __device__ functions only; on the host, use the size given in <<<>>>'
@@ -570,6 +570,131 @@ for text in '__device__ int f(int); int f(float); int main() { return f(1); }' \
     'int main() { dim3 blockDim(1), gridDim; return blockDim.x + gridDim.x; }'; do
     unchanged "the host's: $text" "$text"
 done
+refused 'a device function called by the host in an expression' '__device__ int f(int);
+int main() { return 2 * a[1] * f(1) + 3; }' 2 "$of_host"
+for text in '__device__ int f(int); int main() { return f(1, 2); }' \
+    'struct s { __device__ int f(int); }; int main() { return f(1); }' \
+    '__device__ int time(int); int main() { return time(0); }' \
+    '__global__ void f(int); __device__ void f(float); __device__ void g() { f(1.5f); }' \
+    'struct s { __device__ s f(float); __device__ s g() { return f(2); } }; __global__ void f(int *);'; do
+    accepted "another function of the name: $text" "$text"
+done
+refused 'a device function that is launched' '__device__ void f(int *x) { }
+int main() {
+f<<<1, 32>>>(x); }' 3 'a __device__ function call cannot be configured: f is launched by <<<>>>, so declare it as '\
+'__global__ void f(...)'
+refused 'a device template that is launched' 'template <class T> __device__ void f(T *x) { }
+int main() { f<int><<<1, 32>>>(x); }' 2 'a __device__ function call cannot be configured: f is launched by <<<>>>, so '\
+'declare it as __global__ void f(...)'
+accepted 'a pointer to a kernel that is launched' '__global__ void k(int *);
+int main() { void (*f)(int *) = k; f<<<1, 32>>>(x); }'
+for caller in __global__ __device__ '__host__ __device__'; do
+    refused "a kernel called by a $caller function" "__global__ void k(int *x);
+$caller void f(int *x) { if (x) k(x); }" 2 'a __global__ function call must be configured, and device code cannot launch '\
+'k on the simulator: move its code into a __device__ function that both call'
+done
+
+# from_host NAME ADVICE: checks that CUDA's device function NAME is rejected in a host function
+from_host() {
+    refused "$1 called by the host" "int a;
+int main() { return a ? $1(a, 1) : 2; }" 2 "calling a __device__ function(\"$1\") from a __host__ function is not allowed: $2"
+    accepted "$1 of the file" "int $1(int, int); int main() { return $1(a, 1); }"
+    accepted "$1 in device code" "__device__ int f() { return $1(a, 1); } __host__ __device__ int g() { return $1(a, 1); }"
+}
+for name in __popc __shfl_xor_sync __ldg __threadfence_block __float_as_int __fadd_rn __vadd2 __any_sync clock64; do
+    from_host $name 'call it in a kernel, and copy the result'
+done
+from_host __syncthreads 'the host waits by cudaDeviceSynchronize()'
+for name in atomicAdd atomicCAS_block; do
+    from_host $name 'the host uses std::atomic, or a plain operation if it is one thread'
+done
+accepted 'functions that the host has, too' \
+    'int main() { return atomicAddAll(1) + __popcnt(2) + __float2half(3) + a.atomicAdd(1) + rsqrtf(2) + max(1, 2); }'
+accepted 'a device function under a condition' 'int main() {
+#ifdef __CUDA_ARCH__
+return __popc(1);
+#endif
+}'
+refused 'a device function in a macro that quotes' '#define CHECK(x) f(x, #x)
+int main() { CHECK(__popc(1)); }' 2 'calling a __device__ function("__popc") from a __host__ function is not allowed: '\
+'call it in a kernel, and copy the result'
+
+# from_device CALL NAME ADVICE: checks that the host function NAME is rejected in kernels and device functions
+from_device() {
+    for qualifier in '__global__ void' '__device__ int'; do
+        refused "$1 in a ${qualifier% *} function" "#include <time.h>
+$qualifier f(int *a) { a[0] = 2 * $1; }" 2 "calling a __host__ function(\"$2\") from device code is not allowed: $3"
+    done
+    accepted "$1 in host code" "int f(int *a) { return $1; } __host__ __device__ int g() { return $1; }"
+}
+from_device 'cudaMalloc(&a, 4)' cudaMalloc 'call it on the host, or malloc() and free() in the kernel'
+from_device 'cudaMemcpy(a, b, 4, c)' cudaMemcpy 'call it on the host, or memcpy() and memset() or a loop in the kernel'
+from_device 'cudaDeviceSynchronize()' cudaDeviceSynchronize 'call it on the host, before or after the launch'
+from_device 'rand()' rand "compute a random number from the thread's index and a seed"
+from_device 'std::rand()' rand "compute a random number from the thread's index and a seed"
+from_device 'time(NULL)' time 'call clock64()'
+from_device 'puts("a")' puts 'call printf()'
+from_device 'fprintf(stderr, "a", b)' fprintf 'call printf()'
+from_device 'exit(1)' exit 'return, or call __trap() to end the launch with an error'
+from_device 'memcmp(a, b, 3)' memcmp 'write a __device__ function of your own'
+from_device 'strlen(b)' strlen 'write a __device__ function of your own'
+from_device '(std::cout << 1, 2)' std::cout 'call printf()'
+refused 'std::vector in a kernel' '__global__ void f(int *a) {
+    std::vector<int> v(3); }' 2 'calling a __host__ function("std::vector") from device code is not allowed: declare an array, '\
+'or pass a pointer to memory of the device'
+for text in 'cudaGridDependencySynchronize(); cudaTriggerProgrammaticLaunchCompletion();' \
+    'printf("a"); malloc(3); memcpy(a, b, 4); memset(a, 0, 4); assert(a); abort(); sqrtf(2); qsort(a);' \
+    'int n = t.time(0) + p->exit(1) + mine::rand() + rand(1);' 'for (int cout = 0; cout < 3; cout++) a = cout << 2;' \
+    'cudaCheck(a); if (cudaSucceeded(a)) a[0] = 1;' 'typename std::vector<int>::size_type n; g(std::vector<int>()); const std::vector<int> &v = w;'; do
+    accepted "in a kernel: $text" "__global__ void f(int *a) { $text }"
+done
+for text in '__device__ int time(int x);' 'using mine::time;' '#define time(x) x' '#include "own.h"' \
+    'template <class F> __global__ void f(F time);' 'template <class F> __device__ void f(int a, F &time);' \
+    'struct s { float time; };'; do
+    accepted "a function that may be another: $text" "$text
+__global__ void k() { time(0); }"
+done
+extended='a lambda that a kernel runs must be an extended lambda: [=] __device__ (...) { ... }'
+refused 'a lambda of the host' 'int main() {
+k<<<1, 2>>>([=](int i) { return i; }, a); }' 2 "$extended"
+refused 'a variable with a lambda of the host' 'int main() { auto f = [](int i) mutable -> int { return i; };
+k<<<1, 2>>>(a, f); }' 2 "$extended"
+for text in 'k<<<1, 2>>>([=] __device__ (int i) { return i; });' 'k<<<1, 2>>>([=] HD (int i) { return i; });' \
+    'k<<<1, 2>>>([] { return 3; }());' 'auto f = [=] __host__ __device__ (int i) { return i; }; k<<<1, 2>>>(f);' \
+    'auto f = [](int i) { return i; }; { int f = 1; k<<<1, 2>>>(f); }' \
+    'auto f = [](int i) { return i; }; for (auto f : list) k<<<1, 2>>>(f);'; do
+    accepted "a lambda: $text" "int main() { $text }"
+done
+initialised='initializer not allowed for __shared__ variable: shared memory has no initial value; let threads write it, '\
+'then __syncthreads()'
+for text in 's[4] = {0}' 's = 1' 'n, s{2}' '*s = nullptr'; do
+    refused "a shared variable with a value: $text" "__global__ void k() {
+__shared__ int $text; }" 2 "$initialised"
+done
+for text in 'struct { int a = 1; } s' 'T<(a > b)> s' 'int s[(a >= b) + 1]' 'union u { int a; float b; } s[2]'; do
+    accepted "a shared variable: $text" "__global__ void k() { __shared__ $text; }"
+done
+for text in '__shared__ int s;' 'extern __shared__ int s[];'; do
+    refused "in a host function: $text" "static int f() {
+$text return s; }" 2 'a __shared__ variable declaration is not allowed inside a host function body: only kernels and '\
+'__device__ functions have shared memory'
+done
+accepted 'a shared variable in a lambda of a host function' 'int main() { auto f = [=] __device__ (int i) { __shared__ int s; }; }'
+accepted 'a shared variable in a function whose attribute is in a macro' 'KERNEL void f() { __shared__ int s; }'
+becomes 'several variables of the device' 'static __device__ const volatile T<a, b> *x, y[2] = {1, 2}, // first
+    z;' 'static SIMT_DEVICE_VARIABLE const volatile T<a, b> *x; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  y[2] = {1, 2}; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  // first
+    z; SIMT_DEVICE_GAP'
+becomes 'several constants' '__constant__ float a[2] = {f(1, 2), 3}, b; __device__ const int c = 1, d = 2;' \
+    '__constant__ float a[2] = {f(1, 2), 3}; SIMT_CONSTANT_GAP __constant__ float  b; SIMT_CONSTANT_GAP SIMT_DEVICE_CONSTANT const int c = 1; SIMT_DEVICE_TABLE_GAP SIMT_DEVICE_CONSTANT const int  d = 2; SIMT_DEVICE_TABLE_GAP'
+becomes 'variables of a type that is declared with them' '__device__ struct { int a; } x, y;' \
+    'SIMT_DEVICE_VARIABLE struct { int a; } x, y; SIMT_DEVICE_GAP'
+functor='template <class T> struct m { T operator()(T x) const { return x; } }; m<s> g;'
+for text in 'void (*fp)(int *, int) = plain;' 'float (*tile)[8] = (float (*)[8])p;' 'half (*rows)[4] = p;' \
+    'a(); node (*fp[2])(int);' 'f(int (*fp)(int));' 'const std::pair<int, int> (*q)[2] = p;' 'static s (*q)[2];'; do
+    unchanged "a declarator beside a function object: $text" "$functor void h() { $text }"
+done
+becomes 'an argument of a function object' "$functor int h() { return g(*p); }" \
+    "$functor int h() { return g(simt_checked_argument(*p)); }"
 refused 'a thread_local variable' '__device__ int f() { static thread_local int x; }' 1 \
     'a kernel has no thread_local variables: declare a local variable'
 unchanged 'a thread_local variable of the host' 'static int f() { static thread_local int x; }'

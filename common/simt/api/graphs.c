@@ -7,6 +7,7 @@
  */
 #include "graphs.h"
 
+#include "lanes/lanes.h"
 #include "machine/array_reserve.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
@@ -132,6 +133,11 @@ bool simt_in_host_function;
 
 cudaError_t simt_check_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site)
 {
+    if (simt_running.lane)
+        simt_fault_here(
+            cudaErrorLaunchFailure, call_site, "call of a host function",
+            "%s %s%s, which only the host can do" SIMT_ADVICE_PREFIX "do it on the host, before or after the launch",
+            strncmp(name, "cuda", 4) == 0 ? "calls" : "launches", name, strncmp(name, "cuda", 4) == 0 ? "()" : "");
     if (simt_in_host_function)
         return simt_fault_call(call_site, name, cudaErrorNotPermitted,
                                "a function that cudaLaunchHostFunc() calls may not call CUDA");

@@ -191,6 +191,7 @@ static void check_streams(void)
 static cudaError_t run(const struct launch *launch)
 {
     const bool traced = simt_tracing_begin(launch);
+    const unsigned depth = simt_host_lock_depth();
 
     if (!simt_counting_begin(launch->name))
         return cudaErrorMemoryAllocation;
@@ -201,8 +202,10 @@ static cudaError_t run(const struct launch *launch)
     simt_faulted = false;
     simt_fault_store_callers = simt_lane_callers;
     simt_fault_end_thread = simt_lane_end;
+    simt_find_access_at = simt_lanes_find_access;
     const cudaError_t error = simt_grid_run(launch);
 
+    simt_host_unlock_to(depth);
     simt_counting_end();
     if (error == cudaSuccess && !simt_faulted)
         check_streams();
@@ -274,10 +277,19 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
 
+    char negative[80] = "";
+
+    for (unsigned i = 0; i < 6 && !negative[0]; i++) {
+        const unsigned dimension[] = {launch->grid.x,  launch->grid.y,  launch->grid.z,
+                                      launch->block.x, launch->block.y, launch->block.z};
+
+        if (dimension[i] > INT32_MAX)
+            snprintf(negative, sizeof negative, " (%u is the unsigned value of %d)", dimension[i], (int)dimension[i]);
+    }
     simt_source_line(call_site, location);
-    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", location, name, launch->grid.x,
+    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name, launch->grid.x,
                       launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
-                      launch->dynamic_shared, cudaGetErrorString(error), why);
+                      launch->dynamic_shared, negative, cudaGetErrorString(error), why);
     return simt_set_error(error);
 }
 
@@ -301,6 +313,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
 {
     const char *why = "";
 
+    if (simt_running.lane) /* reports the launch */
+        return simt_check_permitted(launch->name ? launch->name : "a kernel", CALL_SIMPLE, call_site);
     simt_check_launching_thread(call_site);
     SIMT_ONE_HOST_THREAD;
 

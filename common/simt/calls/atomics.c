@@ -138,6 +138,8 @@ void simt_sleep(unsigned nanoseconds)
 {
     enum { POLLS_OF_A_TURN = 16 }; /* number of polls added if a sleep ends a turn */
 
+    if (!simt_running.lane)
+        simt_reject_host_call("__nanosleep", SIMT_RETURN_ADDRESS());
     simt_progress.polls_without_progress += simt_progress.polls_without_progress > 0 ? POLLS_OF_A_TURN : 0;
     cycles += nanoseconds;
     simt_running.has_slept = true;

@@ -13,6 +13,9 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 {
     struct lane *lane = simt_running.lane;
     struct warp *warp = simt_running.warp;
+
+    if (SIMT_UNLIKELY(!lane))
+        simt_reject_host_call("a barrier of a block or a grid", site);
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
     if (SIMT_UNLIKELY(simt_races_deferred))
@@ -61,10 +64,11 @@ int simt_syncthreads_or(int predicate, unsigned call)
 
 void simt_grid_sync(void)
 {
-    if (!simt_current_launch.cooperative)
+    if (simt_running.lane && !simt_current_launch.cooperative)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
-    simt_running.block->num_at_grid_barrier++;
+    if (simt_running.lane)
+        simt_running.block->num_at_grid_barrier++;
     barrier_wait(0, GRID_BARRIER, SIMT_RETURN_ADDRESS());
 }
 
@@ -85,6 +89,8 @@ void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
 {
     if (lane->wait_call & NAMED_BARRIER)
         snprintf(name, BARRIER_NAME_SIZE, "__barrier_sync(%u)", lane->wait_call & ~NAMED_BARRIER);
+    else if (lane->wait_call & GROUP_BARRIER)
+        snprintf(name, BARRIER_NAME_SIZE, "the block's sync()");
     else
         snprintf(name, BARRIER_NAME_SIZE, "%s", lane->wait_call == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
 }

@@ -135,6 +135,9 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
 {
     struct lane *lane = simt_running.lane;
     struct warp *warp = simt_running.warp;
+
+    if (SIMT_UNLIKELY(!lane))
+        simt_reject_host_call(names[collective_of(call)], site);
     const unsigned i = lane->thread % WARP_LANES;
     const lane_mask self = lane_bit(i);
 
@@ -278,6 +281,8 @@ struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices,
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
     struct matrix_rows rows = {.row = {0}};
 
+    if (!simt_running.lane)
+        simt_reject_host_call(names[kind], SIMT_RETURN_ADDRESS());
     if (simt_running.lane->thread % WARP_LANES < 8 * num_matrices) {
         simt_access_matrix_row(row, SIMT_RETURN_ADDRESS());
         memcpy(rows.row, row, sizeof rows.row);

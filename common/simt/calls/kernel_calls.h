@@ -76,6 +76,12 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
+/**
+ * Reports that the host has called one of CUDA's device functions, `name`, with the line of the call, and ends the
+ * program.
+ */
+_Noreturn void simt_reject_host_call(const char *name, uintptr_t call_site);
+
 enum { BARRIER_NAME_SIZE = 32 };
 /** Writes the name of the call at which a lane waits for its block or for the grid. */
 void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE]);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEVERAL_THREADS = 1 << 30 };
 enum { MAX_ARRIVALS = (1 << 20) - 1, MAX_BYTES = (1 << 20) - 1, MARK = 0x6d626172 };
 
 /** Contents of the eight bytes in shared memory. */
@@ -46,7 +47,10 @@ struct barrier {
     uint32_t phase;   /**< number of phases that have ended */
     int64_t bytes;    /**< number of announced bytes minus that of copied bytes */
     uint32_t waiting; /**< number of waiting lanes */
-    bool fenced;      /**< the initialising thread has executed a fence, so copies may use the barrier */
+    uint32_t *seen;   /**< for each thread of the block, the number of phases up to the last that it has waited for */
+    uint32_t arriver; /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
+    uintptr_t early_wait; /**< call site of a wait that returned before any phase had ended, or 0 */
+    bool fenced;          /**< the initialising thread has executed a fence, so copies may use the barrier */
 
     uint32_t thread; /**< the initialising thread, and the epoch and call site of the initialisation */
     uint32_t epoch;
@@ -94,6 +98,8 @@ static void check_address(const void *address, uintptr_t pc)
 {
     const uintptr_t shared = (uintptr_t)address - simt_memory.shared;
 
+    if (!simt_running.lane)
+        simt_reject_host_call("a function of mbarriers", pc);
     if (shared >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "has an mbarrier that is not in shared memory");
     if ((uintptr_t)address % sizeof(struct barrier_handle) != 0)
@@ -143,15 +149,26 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
  */
 static bool advise_on_arrivals(char *text, size_t size)
 {
-    const struct barrier *most = NULL;
+    const struct barrier *most = NULL, *early = NULL;
     char of[ARRAY_TEXT_SIZE];
 
     for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
         const struct barrier *const barrier = &barriers[number];
 
+        if (barrier->early_wait && barrier->phase == 0)
+            early = barrier;
         if (barrier->phase > 0 && barrier->count < simt_running.block->threads &&
             (!most || barrier->phase > most->phase))
             most = barrier;
+    }
+    if (early && (!most || most->phase == 0)) {
+        simt_describe_array(early->address, true, of);
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
+                                    " for the mbarrier%s: it returned at once, because no phase had ended; otherwise "
+                                    "__syncthreads() between the two accesses",
+                 early->early_wait, of);
+        return true;
     }
     if (!most)
         return false;
@@ -259,6 +276,9 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
                         "arrives at an mbarrier, made" SIMT_LOCATION
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
+    const uint32_t arriver = simt_running.lane->thread + 1;
+
+    barrier->arriver = barrier->arriver == 0 || barrier->arriver == arriver ? arriver : SEVERAL_THREADS;
     barrier->pending--;
     count_bytes(barrier, bytes, pc);
     simt_order_release(&barrier->arriving);
@@ -347,6 +367,15 @@ static void complete_thread_copies(struct barrier *barrier)
     }
 }
 
+/** Records that the running thread has waited for the first `phases` phases of the barrier. */
+static void record_seen(struct barrier *barrier, uint32_t phases)
+{
+    if (!barrier->seen)
+        barrier->seen = calloc(simt_running.block->threads, sizeof *barrier->seen);
+    if (barrier->seen)
+        barrier->seen[simt_running.lane->thread] = phases;
+}
+
 /**
  * Suspends the running lane until the phase with the given parity has ended. Unless `without_limit`, the wait also ends
  * if no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
@@ -380,6 +409,9 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     if (lane->awaited_mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->awaited_mbarrier = 0;
+    if (barrier->phase == 0)
+        barrier->early_wait = pc;
+    record_seen(barrier, phase + 1);
     complete_bulk_copies(barrier);
     complete_thread_copies(barrier);
     simt_order_acquire(barrier->completed);
@@ -422,10 +454,23 @@ bool simt_mbarriers_time_out(struct block *block)
 void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text, char *text, size_t size)
 {
     const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
-    char missing[96] = "", of[ARRAY_TEXT_SIZE];
+    char missing[96] = "", missed[160] = "", of[ARRAY_TEXT_SIZE];
+    const uint32_t seen = barrier->seen ? barrier->seen[lane->thread] : 0;
+    const bool is_overtaken = barrier->phase >= seen + 2, by_one = barrier->arriver != SEVERAL_THREADS;
     const char *const advice = barrier->bytes != 0
                                    ? "announce as many bytes by mbarrier_arrive_expect() as the copies bring"
+                               : is_overtaken && by_one
+                                   ? "let the thread that arrives wait for the other threads before it begins another "
+                                     "phase: by a second mbarrier, at which they arrive, or __syncthreads()"
+                               : is_overtaken
+                                   ? "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is "
+                                     "right, let threads wait for each phase before they arrive for the next but one"
                                    : "check the number of arrivals in mbarrier_init(), who arrives, and the parity";
+
+    if (is_overtaken)
+        snprintf(missed, sizeof missed,
+                 "; phases %u to %u have ended without a wait of this thread, which comes too late", seen,
+                 barrier->phase - 1);
 
     if (barrier->bytes > 0)
         snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
@@ -434,8 +479,8 @@ void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text
     simt_describe_array(barrier->address, true, of);
     snprintf(text, size,
              "waits for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION
-             ", which lacks %u of %u arrivals%s%s" SIMT_ADVICE_PREFIX "%s",
-             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, missing,
+             ", which lacks %u of %u arrivals%s%s%s" SIMT_ADVICE_PREFIX "%s",
+             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, missing, missed,
              extra_text, advice);
 }
 
@@ -490,7 +535,11 @@ void simt_bulk_copy(void *destination, const void *source, uint32_t bytes, void 
 
     check_multiple((uintptr_t)destination, 16, "to an address that", pc);
     check_multiple((uintptr_t)source, 16, "from an address that", pc);
-    check_multiple(bytes, 16, "a number of bytes that", pc);
+    if (bytes % 16 != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "bad asynchronous copy",
+                        "copies %u bytes in bulk, which is not a multiple of 16" SIMT_ADVICE_PREFIX
+                        "rows that are padded to a multiple of 16 bytes",
+                        bytes);
     if (bytes == 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy", "copies 0 bytes in bulk");
     issue(&copy, barrier);
@@ -564,6 +613,7 @@ void simt_mbarriers_free(struct block *block)
             simt_copies_discard(&copy_arrivals->first);
             free(copy_arrivals);
         }
+        free(barrier->seen);
         simt_vector_clock_release(barrier->arriving);
         simt_vector_clock_release(barrier->completed);
         block->first_mbarrier = barrier->next;

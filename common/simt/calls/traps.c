@@ -56,6 +56,17 @@ _Noreturn void __ubsan_handle_builtin_unreachable(void *data)
                   "the host reaches __builtin_unreachable()");
 }
 
+_Noreturn void simt_reject_host_call(const char *name, uintptr_t call_site)
+{
+    char location[LOCATION_TEXT_SIZE];
+
+    simt_fault_print();
+    fflush(stdout);
+    simt_source_line(call_site, location);
+    fprintf(stderr, "%s: the host calls %s, which exists in kernels and __device__ functions only\n", location, name);
+    _exit(EXIT_FAILURE);
+}
+
 void simt_fault_false_assumption(const char *condition)
 {
     if (simt_running.lane)
@@ -263,6 +274,19 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
         simt_fault_here(cudaErrorAssert, SIMT_RETURN_ADDRESS(), "assertion failed", "fails assert(%s)", expression);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();
+}
+
+/** Reports at the end of the program that a kernel has ended it, by exit() in a function without `__device__`. */
+__attribute__((destructor)) static void check_no_kernel_runs(void)
+{
+    if (!simt_running.lane)
+        return;
+    fflush(stdout);
+    fprintf(stderr,
+            "%s: thread (%u,%u,%u) of block (%u,%u,%u) ends the program, by exit(), which only the host can call; try: "
+            "return, or __trap()\n",
+            simt_current_launch.name ? simt_current_launch.name : "a kernel", simt_thread_idx.x, simt_thread_idx.y,
+            simt_thread_idx.z, simt_block_idx.x, simt_block_idx.y, simt_block_idx.z);
 }
 
 /** Reports an abort() in a kernel as a fault; on the host, prints an additional line with its source location. */

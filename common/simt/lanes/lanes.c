@@ -31,6 +31,28 @@ void simt_lane_callers(uintptr_t callers[FAULT_CALLERS])
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
+uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than)
+{
+    if (!simt_running.lane)
+        return 0;
+    FOR_EACH_LANE (i, simt_running.warp->lanes) {
+        const struct lane *const lane = simt_running.warp_lane + i;
+
+        for (const struct lane_event *event = lane->buffer_end - LANE_EVENTS; event < lane->next_event; event++) {
+            const enum event_kind kind = (enum event_kind)(event->access >> EVENT_KIND_SHIFT);
+            const uint64_t offset = event->access & EVENT_OFFSET_MASK;
+            const uintptr_t address = offset & EVENT_OUTSIDE ? simt_program.data_low + (offset & ~EVENT_OUTSIDE)
+                                                             : simt_memory.arena + offset;
+
+            if (event->pc == pc &&
+                (kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC) &&
+                is_other(address, than))
+                return address;
+        }
+    }
+    return 0;
+}
+
 void simt_warp_make_running(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;

@@ -10,6 +10,7 @@
 #ifndef SIMT_LANES_H
 #define SIMT_LANES_H
 
+#include "device_calls.h"
 #include "machine/device_limits.h"
 #include "machine/fault.h"
 #include "machine/fiber.h"
@@ -72,8 +73,11 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
-/** Values of lane.wait_call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number. */
-enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000 };
+/**
+ * Values of lane.wait_call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number,
+ * GROUP_BARRIER, for the sync() of a cooperative group, to that of the call.
+ */
+enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000, GROUP_BARRIER = SIMT_GROUP_BARRIER };
 
 struct lane {
     struct lane_event *next_event; /**< where the next event is recorded */
@@ -228,6 +232,11 @@ extern struct launch_progress simt_progress;
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
+/**
+ * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
+ * `pc`, one for which `is_other` is true; returns 0 if there is none.
+ */
+uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
 /** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
 void simt_lane_end(uintptr_t pc);
 

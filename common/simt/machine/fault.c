@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DETAIL = 512, LINE = 2048 };
+enum { DETAIL = 800, LINE = 2048 };
 
 static struct fault {
     bool present;

@@ -30,7 +30,8 @@ static const struct {
      "__shared__ arrays, an offset to the second, because all such arrays begin at the same byte"},
     {"endless loop?", "check when the loop ends; if it waits for a value, some thread must write it, by an atomic or "
                       "with a fence, and another block's value takes a cooperative launch"},
-    {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
+    {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if "
+                           "threads update in place what others read or update, an atomic or a second array"},
     {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
     {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
     {"lane not in its own mask", "the mask of all lanes that make the call: 0xffffffff, or from __ballot_sync()"},
@@ -51,14 +52,16 @@ static const struct {
     {"out-of-bounds shared access", "an index from 0 to the number of elements - 1, or a larger array; the launch's "
                                     "third parameter is the size of extern __shared__ arrays"},
     {"product under way", "wait for the product before its sums are used"},
-    {"race with an earlier launch", "cudaGridDependencySynchronize() before the access"},
+    {"race with an earlier launch", "cudaGridDependencySynchronize() before the access; if only one thread of the "
+                                    "block calls it, __syncthreads() after it"},
     {"race of two streams", "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
                             "one stream for both"},
     {"several matrices", "the same address and distance in all lanes"},
     {"several products", "the same operands in all lanes"},
     {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
-    {"shuffle from an absent lane", "let every lane of the mask make the call, without an early return; or read only "
-                                    "lanes that make it"},
+    {"shuffle from an absent lane",
+     "let every lane of the mask make the call, outside an if or loop that some skip and "
+     "without an early return; or read only lanes that make it"},
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
     {"stack overflow", "smaller local arrays, or a loop in place of recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},

@@ -9,16 +9,30 @@
 
 static pthread_mutex_t inside = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_t launching;
+static unsigned depth; /* number of times that the thread inside has locked the mutex */
 
 void simt_host_lock(void)
 {
     pthread_mutex_lock(&inside);
+    depth++;
 }
 
 void simt_host_unlock(const int *unused)
 {
     (void)unused;
+    depth--;
     pthread_mutex_unlock(&inside);
+}
+
+unsigned simt_host_lock_depth(void)
+{
+    return depth;
+}
+
+void simt_host_unlock_to(unsigned outer_depth)
+{
+    while (depth > outer_depth)
+        simt_host_unlock(NULL);
 }
 
 bool simt_is_second_host_thread(void)

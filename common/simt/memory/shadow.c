@@ -26,6 +26,7 @@ uintptr_t simt_site_pcs[1 << SITE_BITS];
 struct polled_load simt_polled_loads[BLOCK_THREADS];
 struct poll_seen simt_poll_seen[BLOCK_THREADS];
 bool (*simt_advise_on_mbarriers)(char *text, size_t size);
+uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
 
 uint32_t simt_site_add(uintptr_t pc)
 {
@@ -112,9 +113,13 @@ static const char *advice_in_block(const struct past_access *past, const struct 
         return SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
     if ((wrote && access->type == ACCESS_VOLATILE_LOAD) ||
         ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
-        return SIMT_ADVICE_PREFIX
-            "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
-            "__syncthreads() or, within a warp, __syncwarp() between the two";
+        return access->space == SPACE_SHARED ? SIMT_ADVICE_PREFIX
+                   "__syncthreads() or, within a warp, __syncwarp() between the two, because volatile orders "
+                   "nothing; or, if other threads poll this value, __threadfence() and then atomicExch() to "
+                   "store it"
+                                             : SIMT_ADVICE_PREFIX
+                   "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
+                   "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->type == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
     if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS || access->type == ACCESS_ATOMIC)
@@ -156,7 +161,7 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
     if (access->type == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
         return "nothing orders them" SIMT_ADVICE_PREFIX
                "__threadfence() and then atomicExch(), to store a value that other "
-               "threads poll";
+               "threads poll; for a lock, atomicCAS() to take it";
     if (access->type != ACCESS_ATOMIC && past->kind != PAST_ATOMIC_THREADS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, after "
@@ -171,7 +176,63 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
     if (past->kind == PAST_WRITE && access->type == ACCESS_STORE)
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
                "a different index in each block, a store by one of them only, or two launches";
-    return "blocks are not ordered" SIMT_ADVICE_PREFIX "atomics, or two launches";
+    return "blocks are not ordered" SIMT_ADVICE_PREFIX
+           "atomics, or two launches; or, if threads update in place what others read, a second array";
+}
+
+/** Returns whether the two addresses in global memory belong to different allocations or variables. */
+static bool is_in_other_array(uintptr_t address, uintptr_t than)
+{
+    const uintptr_t offset = address - simt_memory.arena, other_offset = than - simt_memory.arena;
+    const bool in_arena = offset < simt_memory.arena_bytes, other_in_arena = other_offset < simt_memory.arena_bytes;
+    uint64_t within;
+
+    if (in_arena != other_in_arena)
+        return true;
+    return in_arena ? simt_arena_allocation_index(offset, &within) != simt_arena_allocation_index(other_offset, &within)
+                    : strcmp(simt_variable_at(address), simt_variable_at(than)) != 0;
+}
+
+/**
+ * Writes why an index that is out of range, and hits another array, may have caused a race at `address`: one of the two
+ * source lines accesses other arrays as well, or the two accesses have different sizes, below that of a word. Returns
+ * false if neither is the case.
+ */
+static bool suspects_index(const struct past_access *past, const struct word_access *access, uintptr_t address,
+                           char *text, size_t size)
+{
+    const uintptr_t sites[] = {access->pc, simt_site_pc(past->site)};
+    const int bytes = __builtin_popcount(access->bytes), past_bytes = __builtin_popcount(past->bytes);
+    uintptr_t other = 0;
+    char of[ARRAY_TEXT_SIZE];
+
+    for (int i = 0; i < 2 && !other && access->space == SPACE_GLOBAL && !access->is_free; i++) {
+        other = sites[i] && simt_find_access_at ? simt_find_access_at(sites[i], is_in_other_array, address) : 0;
+        if (!other)
+            continue;
+        simt_describe_array(other, false, of);
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "compare the index with the number of elements, because the line" SIMT_LOCATION
+                                    " also accesses memory%s, which is another array; if the index is right, ",
+                 sites[i], of);
+    }
+    if (!other && bytes != past_bytes && !access->is_free)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "compare the indices with the numbers of elements, because accesses of %d and %d "
+                                    "bytes seldom belong to one array; if they are right, ",
+                 bytes, past_bytes);
+    return other || (bytes != past_bytes && !access->is_free);
+}
+
+/** Inserts the suspicion of an index before the advice in a text about a race, or appends both if it has none. */
+static void insert_suspicion(const char *text, const char *suspicion, char *result, size_t size)
+{
+    const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
+    const int length = advice ? (int)(advice - text) : (int)strlen(text);
+
+    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_IF_SAME_LINE[0]), text,
+             suspicion,
+             advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
 }
 
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
@@ -212,24 +273,30 @@ static void fault_race(const struct past_access *past, struct word_access access
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT_SIZE], what[ARRAY_TEXT_SIZE + 64], did_so[64];
 
-    const char *advice = advice_in_block(past, &access);
-    char of_mbarrier[256];
+    const bool in_block = simt_is_epoch_of_block(past->epoch);
+    const char *advice = in_block ? advice_in_block(past, &access) : advice_for_blocks(past, &access);
+    char of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (*advice == SIMT_IF_SAME_LINE[0] && (past->kind == PAST_READ || access.type == ACCESS_LOAD) &&
-        simt_advise_on_mbarriers && simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
+    if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
+        (past->kind == PAST_READ || access.type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
+        simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
+    if (suspects_index(past, &access, access.address + (uintptr_t)__builtin_ctz(bytes), of_index, sizeof of_index)) {
+        insert_suspicion(advice, of_index, both, sizeof both);
+        advice = both;
+    }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
-    if (simt_is_epoch_of_block(past->epoch))
+    if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
                            did_so, advice);
     else
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
-                        block.x, block.y, block.z, did_so, advice_for_blocks(past, &access));
+                        block.x, block.y, block.z, did_so, advice);
 }
 
 /** A race between a thread's load and an atomic, kept until it is dismissed or reported. */

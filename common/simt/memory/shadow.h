@@ -142,6 +142,12 @@ extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
  * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
  * returns false. Set when the first mbarrier is initialised.
  */
+/**
+ * Returns an address in global memory that a lane of the running warp has lately accessed by the call that returns to
+ * `pc` and for which `is_other` is true; returns 0 if there is none. Set by the launch.
+ */
+extern uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than),
+                                        uintptr_t than);
 extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,

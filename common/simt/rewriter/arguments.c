@@ -233,6 +233,25 @@ static bool is_in_memory(const char *code, size_t position, size_t end, bool is_
     return accesses && position == skip_space(code, end) && (!is_member || is_class);
 }
 
+/**
+ * Returns whether the parentheses at `open` and `close` enclose a pointer that is declared, as in `type (*name)[2]` or
+ * `type (*name)(int)`, rather than an argument of a function with the name in [begin, end).
+ */
+static bool encloses_declarator(const struct source *source, size_t begin, size_t end, size_t open, size_t close)
+{
+    const char *const code = source->code;
+    const size_t star = skip_space(code, open + 1), before = skip_space_back(code, begin);
+    bool is_function = false;
+
+    if (code[star] != '*' || !is_one_of(code[skip_space(code, close + 1)], "[("))
+        return false;
+    for (size_t i = 0; i < source->num_functions && !is_function; i++)
+        is_function = source->functions[i].name_length == end - begin &&
+                      strncmp(code + source->functions[i].name_begin, code + begin, end - begin) == 0;
+    return is_no_class(code, begin, end) || is_defined_class(code, begin, end) ||
+           (!is_function && before > 0 && (is_word(code[before - 1]) || is_one_of(code[before - 1], ";{}(,<:\n")));
+}
+
 /** Marks the arguments of the call whose function name is in [begin, end) and whose parenthesis is at `open`. */
 static bool mark_call(struct source *source, size_t begin, size_t end, size_t open)
 {
@@ -240,7 +259,8 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
     struct list arguments;
     const struct declared_function *function = NULL;
 
-    if (close == NOWHERE || !read_list(source->code, open, close, &arguments))
+    if (close == NOWHERE || encloses_declarator(source, begin, end, open, close) ||
+        !read_list(source->code, open, close, &arguments))
         return true;
     for (unsigned count = arguments.count; count <= MAX_PARAMETERS && !function; count++)
         function = find_function(source, begin, end, count); /* the last parameters may have default values */

@@ -1,97 +1,10 @@
 /** @file host_code.c  Rejects uses of kernels, device functions and the built-in variables that nvcc rejects too. */
 #include "arguments.h"
+#include "declared_names.h"
 #include "rewrite.h"
 
 #include <limits.h>
 #include <string.h>
-
-/** Returns the first occurrence of the word in [begin, end) at or after `position`, or NOWHERE. */
-static size_t next_use(const char *code, size_t position, size_t begin, size_t end)
-{
-    for (const char *found = strchr(code + position, code[begin]); found; found = strchr(found + 1, code[begin])) {
-        const size_t here = (size_t)(found - code);
-
-        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
-            (here == 0 || !is_word(found[-1])))
-            return here;
-    }
-    return NOWHERE;
-}
-
-/** Returns whether a type may end at `end`, so that a name after it is declared. */
-static bool may_end_type(const char *code, size_t end)
-{
-    return end > 0 && !is_keyword_before_value(code, end) &&
-           (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
-}
-
-/**
- * Returns whether the name at `position` is declared there as a function, that is, whether a type precedes the name. In
- * `T (*name)[2]`, T is not such a name.
- */
-static bool declares_function(const char *code, size_t position, size_t end)
-{
-    const size_t open = skip_space(code, end);
-
-    return code[open] == '(' && !is_one_of(code[skip_space(code, open + 1)], "*&") &&
-           may_end_type(code, skip_space_back(code, position));
-}
-
-/**
- * Returns whether the name at `position` may be declared there as a variable or a parameter, which hides a function.
- */
-static bool may_declare_variable(const char *code, size_t position, size_t end)
-{
-    return is_one_of(code[skip_space(code, end)], "=;,{)[") && may_end_type(code, skip_space_back(code, position));
-}
-
-/**
- * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be a host function or may be declared elsewhere, or if a variable
- * may have its name.
- */
-static const char *device_attribute(const char *code, size_t begin, size_t end)
-{
-    const char *attribute = NULL;
-
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
-        if (may_declare_variable(code, position, position + (end - begin)))
-            return NULL;
-        if (!declares_function(code, position, position + (end - begin)))
-            continue;
-        if (find_word_before(code, position, "__global__") != NOWHERE)
-            attribute = "__global__";
-        else if (find_word_before(code, position, "__device__") != NOWHERE &&
-                 find_word_before(code, position, "__host__") == NOWHERE)
-            attribute = "__device__";
-        else
-            return NULL;
-    }
-    return attribute;
-}
-
-/**
- * Returns whether the name in [position, end) is called and is neither a member's name nor that of a function in a
- * header.
- */
-static bool is_call(const char *code, size_t position, size_t end)
-{
-    static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
-    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", NULL};
-    const size_t before = skip_space_back(code, position), word = before > 0 ? skip_space_back(code, before - 1) : 0;
-    size_t open = skip_space(code, end);
-
-    if (code[open] == '<' && code[open + 1] != '<') {
-        const size_t close = matching_bracket(code, open, 1);
-
-        open = close == NOWHERE ? open : skip_space(code, close + 1);
-    }
-    return code[open] == '(' && !declares_function(code, position, end) && before > 0 && code[before - 1] != '.' &&
-           !(before > 1 && (starts_with(code + before - 2, "->") || starts_with(code + before - 2, "::"))) &&
-           !contains_word(code, position, end, of_headers) &&
-           !(code[before - 1] == '(' && contains_word(code, word_begin(code, word), word, unevaluated));
-}
 
 /**
  * Returns whether the word in [position, end) names a built-in variable and the file has no variable with that name.
@@ -185,6 +98,19 @@ static bool fail_no_global(const struct source *source, size_t declaration)
     return fail_at(source, declaration, what);
 }
 
+/** Reports that the __device__ function in [position, end) is launched. Returns false. */
+static bool fail_device_launch(const struct source *source, size_t position, size_t end)
+{
+    const int length = (int)(end - position < 80 ? end - position : 80);
+    char what[300];
+
+    snprintf(what, sizeof what,
+             "a __device__ function call cannot be configured: %.*s is launched by <<<>>>, so declare it as __global__ "
+             "void %.*s(...)",
+             length, source->code + position, length, source->code + position);
+    return fail_at(source, position, what);
+}
+
 /** Returns the position of the first launch of the name in [begin, end), or NOWHERE. */
 static size_t find_launch(const char *code, size_t begin, size_t end)
 {
@@ -217,40 +143,6 @@ static bool check_not_launched(const struct source *source, size_t position)
     const size_t declaration = launch == NOWHERE ? NOWHERE : host_function(code, begin, end, launch);
 
     return declaration == NOWHERE || fail_no_global(source, declaration);
-}
-
-/** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
-static bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
-{
-    for (size_t position = begin; position < end; position++) {
-        const size_t word = word_end(code, position);
-
-        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
-            return true;
-        if (word == position)
-            continue;
-        if (may_be_macro(code, position, word) && !is_one_of(code[position], "0123456789"))
-            return true;
-        position = word - 1;
-    }
-    return false;
-}
-
-/** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
-static bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
-{
-    static const char *const nothing[] = {"void", NULL};
-    const size_t close = matching_bracket(code, open, 1);
-    struct list list;
-
-    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
-        return false;
-    *fewest = *most = list.count;
-    for (unsigned i = 0; i < list.count; i++)
-        *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
-    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
-        *fewest = *most = 0;
-    return true;
 }
 
 /** Checks that the kernel in [begin, end) is declared with as many parameters as the list at `open` has arguments. */
@@ -299,6 +191,8 @@ bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_e
             return fail_no_global(source, declaration);
         const char *const attribute = device_attribute(code, kernel, end);
 
+        if (attribute && strcmp(attribute, "__device__") == 0)
+            return fail_device_launch(source, kernel, end);
         source->checked_launch = kernel;
         source->launches_own_kernel = attribute && strcmp(attribute, "__global__") == 0;
     }
@@ -324,15 +218,20 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
                  length, code + position);
         return fail_at(source, position, what);
     }
-    const char *const attribute = is_call(code, position, end) ? device_attribute(code, position, end) : NULL;
+    const char *const attribute = is_call(code, position, end) && accepts_arguments(code, position, end) &&
+                                          !is_library_function(code, position)
+                                      ? device_attribute(code, position, end)
+                                      : NULL;
 
     if (!attribute)
-        return true;
-    snprintf(what, sizeof what,
-             strcmp(attribute, "__global__") == 0
-                 ? "%.*s is a kernel, which the host launches: %.*s<<<blocks, threads>>>(...)"
-                 : "%.*s is a __device__ function, which the host cannot call: declare %.*s __host__ __device__",
-             length, code + position, length, code + position);
+        return check_cuda_call(source, position, end);
+    snprintf(
+        what, sizeof what,
+        strcmp(attribute, "__global__") == 0
+            ? "a __global__ function call must be configured: %.*s<<<blocks, threads>>>(...)"
+            : "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: declare it __host__ "
+              "__device__",
+        length, code + position);
     return fail_at(source, position, what);
 }
 

@@ -121,7 +121,8 @@ bool rewrite_launch(struct source *source, size_t position)
         return fail_at(source, position,
                        "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
-    if (!check_launched_kernel(source, kernel, kernel_end, skip_space(code, close + 3)))
+    if (!check_launched_kernel(source, kernel, kernel_end, skip_space(code, close + 3)) ||
+        !check_launch_lambdas(source, skip_space(code, close + 3)))
         return false;
 
     copy_until(source, kernel);

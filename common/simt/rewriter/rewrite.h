@@ -32,6 +32,17 @@ void count_conditional_directive(struct source *source, size_t position);
  */
 bool check_host_word(const struct source *source, size_t position, size_t end);
 /**
+ * Checks that the word in [position, end), if it is in a device function, is not a call of a kernel, nor, unless the
+ * function belongs to the host as well, of a function of CUDA's runtime or of the C library that only the host has.
+ */
+bool check_device_word(const struct source *source, size_t position, size_t end);
+/** Returns whether the C library has a host function with the name at `position`, beside those of the file. */
+bool is_library_function(const char *code, size_t position);
+/** Checks that the word in [position, end), in a host function, is not a call of one of CUDA's device functions. */
+bool check_cuda_call(const struct source *source, size_t position, size_t end);
+/** Checks that no argument of the launch in the list at `open` is a lambda without `__device__`. */
+bool check_launch_lambdas(const struct source *source, size_t open);
+/**
  * Returns whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
  * macro that expands to `__device__`.
  */

@@ -18,6 +18,8 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_DEVICE_GAP SIMT_DEVICE_VARIABLE T b;
+ *                                             SIMT_DEVICE_GAP                        and __constant__
  *     __device__ T (*name)(int);         ->   SIMT_DEVICE_POINTER T (*name)(int); SIMT_DEVICE_GAP
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
@@ -85,6 +87,18 @@ static bool check_kernel_type(const struct source *source, size_t position, size
     return true;
 }
 
+/** Checks the words in [begin, end), which are not rewritten. */
+static bool check_quoted(const struct source *source, size_t begin, size_t end)
+{
+    for (size_t position = begin, next; position < end; position = next) {
+        next = is_word(source->code[position]) ? word_end(source->code, position) : position + 1;
+        if (is_word(source->code[position]) &&
+            !(check_host_word(source, position, next) && check_device_word(source, position, next)))
+            return false;
+    }
+    return true;
+}
+
 static const struct device_space global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
                                                   .pointer = "SIMT_DEVICE_POINTER",
                                                   .constant = "SIMT_DEVICE_CONSTANT",
@@ -142,13 +156,17 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         remove_kernel_cast(source, end, true);
     else if (is_word_at(source->code, position, "__noinline__") && !is_one_of(source->code[position - 1], "(,"))
         write_replacement(source, position, end, "SIMT_NOINLINE");
-    else if (quotes_arguments(source, position))
-        copy_until(source, matching_bracket(source->code, skip_space(source->code, end), 1) + 1);
-    else if (is_word_at(source->code, position, "static_cast"))
+    else if (quotes_arguments(source, position)) {
+        const size_t close = matching_bracket(source->code, skip_space(source->code, end), 1);
+
+        if (!check_quoted(source, end, close))
+            return false;
+        copy_until(source, close + 1);
+    } else if (is_word_at(source->code, position, "static_cast"))
         rewrite_integer_static_cast(source, position, end);
-    else if (starts_with(source->code + position, "cu"))
-        return check_supported_name(source, position);
-    return check_host_word(source, position, end);
+    else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
+        return false;
+    return check_host_word(source, position, end) && check_device_word(source, position, end);
 }
 
 /** Rewrites the code that begins with the character at `position`, which is not part of a word. */

@@ -84,6 +84,7 @@ static size_t declaration_end(const char *code, size_t position)
     return NOWHERE;
 }
 
+/** Writes the text up to the end of the declaration at `position`, and a gap behind it. */
 static void write_gap(struct source *source, size_t position, const char *gap)
 {
     const size_t end = declaration_end(source->code, position);
@@ -92,6 +93,103 @@ static void write_gap(struct source *source, size_t position, const char *gap)
         return;
     copy_until(source, end);
     fputs(gap, stdout);
+}
+
+/**
+ * Returns the position of the next comma after `position`, outside brackets and template arguments, before the
+ * declaration ends at `end`; NOWHERE if there is none.
+ */
+static size_t next_declarator(const char *code, size_t position, size_t end)
+{
+    for (; position < end && code[position] != ';'; position++) {
+        const bool is_template = code[position] == '<' && position > 0 && is_word(code[position - 1]);
+        const size_t close = is_template || is_one_of(code[position], "([{") ? matching_bracket(code, position, 1)
+                                                                             : NOWHERE;
+
+        if (code[position] == ',')
+            return position;
+        position = close < end ? close : position;
+    }
+    return NOWHERE;
+}
+
+/**
+ * Returns the end of the type that begins at `position`, which is where the first declared name, or a `*` before it,
+ * begins. Returns NOWHERE if the type is not just a name with attributes and template arguments.
+ */
+static size_t type_end(const char *code, size_t position, size_t end)
+{
+    size_t name = NOWHERE; /* the last word */
+
+    for (position = skip_space(code, position); position < end; position = skip_space(code, position)) {
+        const size_t next = word_end(code, position);
+        const size_t open = skip_space(code, next);
+
+        if (next == position && starts_with(code + position, "::")) {
+            position += 2;
+        } else if (next == position && code[position] == '<' && name != NOWHERE) {
+            position = matching_bracket(code, position, 1);
+            if (position == NOWHERE)
+                return NOWHERE;
+            position++;
+        } else if (next == position) {
+            return is_one_of(code[position], "*(") ? position : is_one_of(code[position], "[=,;{") ? name : NOWHERE;
+        } else if (is_word_at(code, position, "__align__") && code[open] == '(') {
+            position = matching_bracket(code, open, 1);
+            if (position == NOWHERE)
+                return NOWHERE;
+            position++;
+        } else if (is_word_at(code, position, "alignas") || is_word_at(code, position, "__attribute__") ||
+                   is_word_at(code, position, "struct") || is_word_at(code, position, "union") ||
+                   is_word_at(code, position, "enum") || is_word_at(code, position, "class")) {
+            return NOWHERE;
+        } else {
+            name = position;
+            position = next;
+        }
+    }
+    return NOWHERE;
+}
+
+/** Writes [begin, end) of the code, with one blank behind it, or nothing if there are only blanks. */
+static void write_words(const char *code, size_t begin, size_t end)
+{
+    begin = skip_space(code, begin);
+    end = skip_space_back(code, end);
+    if (begin < end) {
+        fwrite(code + begin, 1, end - begin, stdout);
+        putchar(' ');
+    }
+}
+
+/**
+ * Writes a declaration of several variables, `qualifier` T a, b;, as one declaration for each, so that a gap follows
+ * each variable. `position` is that of the qualifier, whose replacement has been written; `end` is the position behind
+ * it. A declaration that is not understood keeps its form, and gets one gap.
+ */
+static void write_gaps(struct source *source, size_t position, size_t end, const char *qualifier, const char *gap)
+{
+    const char *const code = source->code;
+    const size_t last = declaration_end(code, end);
+    size_t begin = position;
+
+    while (begin > 0 && !is_one_of(code[begin - 1], ";{}\n"))
+        begin--;
+    begin = skip_space(code, begin);
+    const size_t type = last == NOWHERE ? NOWHERE : type_end(code, end, last);
+    const bool is_simple = type != NOWHERE && strcspn(code + begin, "*&(<[\"=") >= position - begin &&
+                           !memchr(code + end, '"', type - end);
+
+    for (size_t comma = is_simple ? next_declarator(code, type, last) : NOWHERE; comma != NOWHERE;
+         comma = next_declarator(code, comma + 1, last)) {
+        copy_until(source, comma);
+        printf(";%s ", gap);
+        write_words(code, begin, position);
+        write_words(qualifier, 0, strlen(qualifier));
+        write_words(code, end, type);
+        source->num_copied = comma + 1;
+    }
+    write_gap(source, end, gap);
 }
 
 /**
@@ -145,12 +243,50 @@ static void write_qualifier(struct source *source, size_t position, size_t end, 
     write_replacement(source, position, end, text);
 }
 
+/**
+ * Returns the position of the `=` or `{` that initialises a variable of the declaration at `position`, or NOWHERE if
+ * there is none.
+ */
+static size_t find_initializer(const char *code, size_t position)
+{
+    static const char *const classes[] = {"struct", "class", "union", "enum", NULL};
+    const size_t begin = position;
+
+    for (; code[position] && !is_one_of(code[position], ";)}\n"); position++) {
+        const bool is_template = code[position] == '<' && is_word(code[skip_space_back(code, position) - 1]);
+
+        if (code[position] == '=' || (code[position] == '{' && !contains_word(code, begin, position, classes)))
+            return position;
+        if ((is_template || is_one_of(code[position], "([{")) &&
+            (position = matching_bracket(code, position, 1)) == NOWHERE)
+            return NOWHERE;
+    }
+    return NOWHERE;
+}
+
+/** Checks that the variable whose `__shared__` is at `position` is not initialised, nor in a host function. */
+static bool check_shared_variable(const struct source *source, size_t position)
+{
+    if (source->num_open_conditionals > 0)
+        return true;
+    if (source->function_braces > 0 && source->in_host_only_function && !in_device_function(source))
+        return fail_at(source, position,
+                       "a __shared__ variable declaration is not allowed inside a host function body: only kernels and "
+                       "__device__ functions have shared memory");
+    return find_initializer(source->code, position) == NOWHERE ||
+           fail_at(source, position,
+                   "initializer not allowed for __shared__ variable: shared memory has no initial value; let threads "
+                   "write it, then __syncthreads()");
+}
+
 bool rewrite_shared_variable(struct source *source, size_t position)
 {
     struct dynamic_array array = {.extern_word = find_uncopied(source, position, "extern"), .shared_word = position};
     const size_t word = position + strlen("__shared__");
     const bool dynamic = array.extern_word != NOWHERE;
 
+    if (!check_shared_variable(source, position))
+        return false;
     if (dynamic != find_unsized_array(source->code, word, &array))
         return fail_at(source, position, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
@@ -277,7 +413,7 @@ static bool rewrite_device_constant(struct source *source, size_t position, size
         return true;
     write_qualifier(source, position, end, is_checked ? space->constant : space->constant_pointer);
     if (!is_extern)
-        write_gap(source, end, space->constant_gap);
+        write_gaps(source, position, end, is_checked ? space->constant : space->constant_pointer, space->constant_gap);
     return true;
 }
 
@@ -313,7 +449,7 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
             "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
             "declare a variable for each type");
     write_qualifier(source, position, end, in_declarator ? space->pointer : space->variable);
-    write_gap(source, end, space->gap);
+    write_gaps(source, position, end, in_declarator ? space->pointer : space->variable, space->gap);
     return true;
 }
 

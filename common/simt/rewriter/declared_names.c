@@ -1,0 +1,215 @@
+/** @file declared_names.c  Finds the declarations and the calls of a name in the file. */
+#include "declared_names.h"
+
+#include "arguments.h"
+#include "rewrite.h"
+
+#include <ctype.h>
+#include <string.h>
+
+size_t next_use(const char *code, size_t position, size_t begin, size_t end)
+{
+    for (const char *found = strchr(code + position, code[begin]); found; found = strchr(found + 1, code[begin])) {
+        const size_t here = (size_t)(found - code);
+
+        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
+            (here == 0 || !is_word(found[-1])))
+            return here;
+    }
+    return NOWHERE;
+}
+
+/** Returns whether a type may end at `end`, so that a name after it is declared. */
+static bool may_end_type(const char *code, size_t end)
+{
+    return end > 0 && !is_keyword_before_value(code, end) &&
+           (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
+}
+
+bool declares_function(const char *code, size_t position, size_t end)
+{
+    const size_t open = skip_space(code, end);
+
+    return code[open] == '(' && !is_one_of(code[skip_space(code, open + 1)], "*&") &&
+           may_end_type(code, skip_space_back(code, position));
+}
+
+/**
+ * Returns whether the `*` or `&` before `position`, if there is one, is an operator between two values, as in
+ * `x = a * name(`, rather than a part of a type, as in `int *name(`.
+ */
+static bool follows_operand(const char *code, size_t position)
+{
+    size_t end = skip_space_back(code, position);
+
+    if (end == 0 || !is_one_of(code[end - 1], "*&"))
+        return false;
+    while (end > 0 && is_one_of(code[end - 1], "*& "))
+        end--;
+    const size_t word = word_begin(code, end), before = skip_space_back(code, word);
+
+    if (word == end || isdigit((unsigned char)code[word]))
+        return end > 0 && is_one_of(code[end - 1], ")]=([?0123456789");
+    return before > 0 && (is_keyword_before_value(code, before) || is_one_of(code[before - 1], "=+-/%[(<,?|!^.") ||
+                          starts_with(code + before - 2, "->"));
+}
+
+bool may_declare_variable(const char *code, size_t position, size_t end)
+{
+    return is_one_of(code[skip_space(code, end)], "=;,{)[") && may_end_type(code, skip_space_back(code, position));
+}
+
+/** Returns whether the innermost open brace before `position` is that of a class. */
+static bool is_in_class(const char *code, size_t position)
+{
+    static const char *const words[] = {"struct", "class", "union", NULL};
+    int depth = 1;
+
+    while (position > 0 && depth > 0) {
+        position--;
+        depth += (code[position] == '}') - (code[position] == '{');
+    }
+    const size_t head = head_begin(code, position);
+
+    return depth == 0 && !memchr(code + head, '(', position - head) && contains_word(code, head, position, words);
+}
+
+const char *device_attribute(const char *code, size_t begin, size_t end)
+{
+    const char *attribute = NULL;
+
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        if (may_declare_variable(code, position, position + (end - begin)))
+            return NULL;
+        if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
+            continue;
+        const bool is_kernel = find_word_before(code, position, "__global__") != NOWHERE;
+
+        if (!is_kernel && (find_word_before(code, position, "__device__") == NOWHERE ||
+                           find_word_before(code, position, "__host__") != NOWHERE || is_in_class(code, position)))
+            return NULL;
+        if (attribute && strcmp(attribute, is_kernel ? "__global__" : "__device__") != 0)
+            return NULL;
+        attribute = is_kernel ? "__global__" : "__device__";
+    }
+    return attribute;
+}
+
+bool is_call(const char *code, size_t position, size_t end)
+{
+    static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
+    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", NULL};
+    const size_t before = skip_space_back(code, position), word = before > 0 ? skip_space_back(code, before - 1) : 0;
+    size_t open = skip_space(code, end);
+
+    if (code[open] == '<' && code[open + 1] != '<') {
+        const size_t close = matching_bracket(code, open, 1);
+
+        open = close == NOWHERE ? open : skip_space(code, close + 1);
+    }
+    return code[open] == '(' && (follows_operand(code, position) || !declares_function(code, position, end)) &&
+           before > 0 && code[before - 1] != '.' &&
+           !(before > 1 && (starts_with(code + before - 2, "->") || starts_with(code + before - 2, "::"))) &&
+           !contains_word(code, position, end, of_headers) &&
+           !(code[before - 1] == '(' && contains_word(code, word_begin(code, word), word, unevaluated));
+}
+
+bool may_be_declared(const char *code, size_t begin, size_t end)
+{
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        const size_t name_end = position + (end - begin), before = skip_space_back(code, position);
+
+        if (may_declare_variable(code, position, name_end) ||
+            (declares_function(code, position, name_end) && !follows_operand(code, position)) ||
+            (before >= 6 && is_word_at(code, before - 6, "define")))
+            return true;
+        const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2)
+                                                                                 : 0;
+
+        if (scope > 0 && is_word(code[scope - 1]) && !is_word_at(code, word_begin(code, scope), "std"))
+            return true; /* a `using` may declare it */
+    }
+    return false;
+}
+
+bool includes_own_header(const struct source *source)
+{
+    static const char *const of_cuda[] = {"cuda",   "cooperative_groups", "mma.h",    "device_", "math_constants.h",
+                                          "vector", "kernels/",           "sm_",      "std",     "crt/",
+                                          "math.h", "string.h",           "assert.h", "time.h",  "limits.h"};
+    const char *const code = source->code;
+
+    for (const char *found = strstr(code, "include"); found; found = strstr(found + 1, "include")) {
+        const size_t word = (size_t)(found - code), sign = skip_space_back(code, word);
+        const size_t open = skip_space(code, word + strlen("include"));
+        bool is_known = false;
+
+        if (sign == 0 || code[sign - 1] != '#' || source->text[open] != '"')
+            continue;
+        for (size_t i = 0; i < sizeof of_cuda / sizeof *of_cuda; i++)
+            is_known = is_known || starts_with(source->text + open + 1, of_cuda[i]);
+        if (!is_known)
+            return true;
+    }
+    return false;
+}
+
+bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
+{
+    for (size_t position = begin; position < end; position++) {
+        const size_t word = word_end(code, position);
+
+        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
+            return true;
+        if (word == position)
+            continue;
+        if (may_be_macro(code, position, word) && !is_one_of(code[position], "0123456789"))
+            return true;
+        position = word - 1;
+    }
+    return false;
+}
+
+bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
+{
+    static const char *const nothing[] = {"void", NULL};
+    const size_t close = matching_bracket(code, open, 1);
+    struct list list;
+
+    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
+        return false;
+    *fewest = *most = list.count;
+    for (unsigned i = 0; i < list.count; i++)
+        *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
+    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
+        *fewest = *most = 0;
+    return true;
+}
+
+bool accepts_arguments(const char *code, size_t begin, size_t end)
+{
+    size_t open = skip_space(code, end);
+    bool is_known = false;
+    struct list arguments;
+
+    if (code[open] == '<' && matching_bracket(code, open, 1) != NOWHERE)
+        open = skip_space(code, matching_bracket(code, open, 1) + 1);
+    const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
+
+    if (close == NOWHERE || may_expand(code, open, close, "<\n#") || !read_list(code, open, close, &arguments))
+        return true;
+    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
+         position = next_use(code, position + 1, begin, end)) {
+        unsigned fewest, most;
+
+        if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
+            continue;
+        is_known = true;
+        if (!read_parameters(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
+            (arguments.count >= fewest && arguments.count <= most))
+            return true;
+    }
+    return !is_known;
+}
