@@ -54,8 +54,8 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 
 // [align_kernel]
 /**
- * Counts the ids, adds up the counts and writes expert_ids. Grid: one thread block. offsets[e] becomes the slot where
- * expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
+ * Writes the pads, counts the ids, adds up the counts and writes expert_ids. Grid: one thread block. offsets[e] becomes
+ * the slot where expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)

@@ -93,8 +93,8 @@ static __device__ int expert_of_slot(const int *begins, int num_experts, int slo
 
 // [align_kernel]
 /**
- * Counts the ids, adds up the counts and writes expert_ids. Grid: one thread block. offsets[e] becomes the slot where
- * expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
+ * Writes the pads, counts the ids, adds up the counts and writes expert_ids. Grid: one thread block. offsets[e] becomes
+ * the slot where expert e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(THREADS)
         warp_sums[warp] = lane_prefix + own_count;
     __syncthreads();
     if (warp == 0)
-        warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]);
+        warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]); /* now the sum of all warps before */
     __syncthreads();
     // [two_levels]
 

@@ -2,7 +2,7 @@
  * @file align.cu
  * @brief Chapter 14a: one launch, in which counting bits gives each id's rank.
  *
- * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics determine the order in a group.
+ * Before: block 0 counts while other blocks write pads; a second launch scatters; atomics order each group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
  *         writes these experts' groups in ascending order. More ids fall back to chapter 10's kernels.
  * Watch:  only one launch; no atomic whose return value is used; each slot of the list is written only once.
@@ -110,8 +110,8 @@ static size_t few_shared_bytes(const align_arguments &align)
 
 // [write_set_bits]
 /**
- * For each set bit of `bits`, in ascending order, writes `first` plus the bit's index to `ids`. Returns a pointer past
- * the last id written.
+ * For each set bit of `bits`, in ascending order, stores `first` plus the bit's index, which is a position, in a slot,
+ * beginning at `ids`. Returns a pointer past the last slot written.
  */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 {
@@ -189,7 +189,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     // [few_begins]
 
     // [few_write]
-    if (warp < EXPERTS_PER_BLOCK) {    /* one warp per expert writes the ids; the others write the pads */
+    if (warp < EXPERTS_PER_BLOCK) {    /* one warp per expert stores positions; the others write the pads */
         unsigned bits[IDS_PER_THREAD]; /* the lane's IDS_PER_THREAD words of the expert's bits */
         int count = 0;
 
