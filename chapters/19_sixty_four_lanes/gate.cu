@@ -17,7 +17,7 @@
 enum { WAVE_SIZE = 64, HALF_SIZE = 32, MAX_GROUPS = 8, MAX_TOPK = 8, NO_EXPERT = 0x7fffffff };
 // [constants]
 
-// [better]
+// [candidate]
 /** A value, and the id of the expert or group that it belongs to; top-k compares candidates. */
 struct candidate {
     float value;
@@ -38,7 +38,9 @@ static __device__ __forceinline__ candidate select(bool take_a, candidate a, can
 
     return {take_a ? a_value : b_value, take_a ? a_id : b_id};
 }
+// [candidate]
 
+// [better]
 /** Returns the candidate of the lane whose number is this lane's number XOR `lanes`. */
 static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int lanes)
 {

@@ -50,6 +50,7 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = attributes;
+    // [attributes]
     if (overlap) {
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
@@ -59,6 +60,7 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
         attributes[config.numAttrs++].val.cooperative = 1;
     }
     return cudaLaunchKernelEx(&config, kernel, arguments...);
+    // [attributes]
 }
 // [launch_overlapping]
 
