@@ -43,7 +43,7 @@ struct Tile {
 struct source {
     const bf16 *weights, *tokens; /* addresses of the next chunk in the thread's first row, and in token 0 */
     size_t weights_stride;        /* distance, in elements, between the thread's rows */
-    int length, remaining, rows;  /* elements in a row; elements left from this chunk on; rows of weights */
+    int length, remaining, rows;  /* elements in a row, and from this chunk on; stage rows with weights */
     int token_row;                /* -1: a pad, copied as zeros */
 };
 // [source]

@@ -59,10 +59,13 @@ struct tile {
  */
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
+// [tiles]
+
+// [tiles_99]
 /* Tiles for GPUs with 99 KiB of shared memory per block: 128 by 16 and 256 by 96, with two stages each. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
-// [tiles]
+// [tiles_99]
 
 // [swizzle]
 /**
@@ -83,7 +86,7 @@ template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* addresses of the next chunk in the thread's first row, and in token 0 */
     size_t weights_stride;              /* distance, in elements, between the thread's rows */
-    int length, remaining, rows;        /* elements in a row; elements left from this chunk on; rows of weights */
+    int length, remaining, rows;        /* elements in a row, and from this chunk on; stage rows with weights */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: a pad, copied as zeros */
 };
 
@@ -290,7 +293,7 @@ static __device__ source<Tile> find_source(const moe_problem &problem, const moe
 }
 // [rows]
 
-// [compute]
+// [narrower]
 /** Computes and stores this block's share of the result, in the narrowest tile that can hold its tokens. */
 template <bool GATE_UP, typename Tile>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, work_tile tile,
@@ -299,7 +302,9 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
     if constexpr (Tile::PAIRS > 1)
         if (count <= Tile::narrower::TOKENS)
             return compute<GATE_UP, typename Tile::narrower>(problem, buffers, tile, positions, count, ring);
+    // [narrower]
 
+    // [compute]
     constexpr int OUTPUTS = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
                   PITCH = OUTPUTS + CHUNK; /* rows begin 4 banks apart */
     const int width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
@@ -319,8 +324,8 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
             *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
                                                                                                output);
     }
+    // [compute]
 }
-// [compute]
 
 // [product]
 /**
