@@ -93,7 +93,7 @@ def draw_votes(data, title, column=1):
     left, width, top = 206, 61, 104
     second, foot = top + 164, top + 304
     ax = canvas(left + 8 * width + 10, foot + 118, title)
-    write(ax, 14, top - 54, "own group")
+    write(ax, 14, top - 54, "assigned group")
     write(ax, 14, top - 37, "its score")
     for group, (score, rank) in enumerate(zip(data["scores"], data["ranks"])):
         x = left + width * (group + 0.5) - 2
