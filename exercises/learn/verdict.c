@@ -28,7 +28,7 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
         .seconds = limits->seconds > 0 ? limits->seconds : 10,
         .memory_bytes = limits->memory_bytes ? limits->memory_bytes : (size_t)2 << 30,
         .output_bytes = limits->output_bytes ? limits->output_bytes : (size_t)4 << 20,
-        .max_events = limits->max_events ? limits->max_events : UINT64_C(50000000),
+        .max_events = limits->max_events ? limits->max_events : UINT64_C(20000000),
     };
 }
 
