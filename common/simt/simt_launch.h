@@ -511,7 +511,7 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
  * compares the number of bytes with the variable's size; local variables have no symbols that give it.
  */
 #define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
-#define SIMT_COPY(name)    extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline)) cudaError_t name
+#define SIMT_COPY          extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
 #define SIMT_CHECK_ROOM(name, pointer, bytes)                                                    \
     if (__builtin_object_size(pointer, 0) < (bytes) &&                                           \
         simt_check_room(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
@@ -528,20 +528,21 @@ cudaError_t simt_checked_memcpy_2d_async(void *to, size_t to_pitch, const void *
                                          size_t height, enum cudaMemcpyKind kind,
                                          cudaStream_t stream) __asm__("cudaMemcpy2DAsync");
 
-SIMT_COPY(cudaMemcpy)(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+SIMT_COPY cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     SIMT_CHECK_ROOM("cudaMemcpy", to, bytes);
     SIMT_CHECK_ROOM("cudaMemcpy", from, bytes);
     return simt_checked_memcpy(to, from, bytes, kind);
 }
-SIMT_COPY(cudaMemcpyAsync)(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+SIMT_COPY cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream)
 {
     SIMT_CHECK_ROOM("cudaMemcpyAsync", to, bytes);
     SIMT_CHECK_ROOM("cudaMemcpyAsync", from, bytes);
     return simt_checked_memcpy_async(to, from, bytes, kind, stream);
 }
-SIMT_COPY(cudaMemcpy2D)
-(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind kind)
+SIMT_COPY cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                   size_t height, enum cudaMemcpyKind kind)
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
@@ -549,9 +550,8 @@ SIMT_COPY(cudaMemcpy2D)
     SIMT_CHECK_ROOM("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0));
     return simt_checked_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
-SIMT_COPY(cudaMemcpy2DAsync)
-(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
- cudaStream_t stream)
+SIMT_COPY cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                        size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
