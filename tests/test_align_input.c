@@ -388,7 +388,7 @@ static void invalid_has_every_kind(void **state)
         align_groups_free(&groups);
         free(topk_ids);
     }
-    assert_in_range(above, 1200, 1550); /* half of the ids are invalid; `above` counts two of the twelve kinds */
+    assert_in_range(above, 1200, 1550); /* half of the ids are invalid; `above` counts two of their twelve kinds */
     assert_in_range(below, 580, 790);
     assert_in_range(far_below, 580, 790);
     assert_in_range(of_15_bits, 580, 790);

@@ -38,7 +38,7 @@ static __device__ float silu(float x)
 /**
  * Computes the first product: a position's row of the intermediate has silu(gate[i]) * up[i], where gate[i] is the sum
  * of w1[i][k] * x[k] over k, and up[i] that of w3[i][k] * x[k]. In w13, w1's rows precede w3's. Grid: x is a slot of
- * sorted_token_ids, y a group of THREADS elements i.
+ * sorted_token_ids, y a group of THREADS consecutive values of i.
  */
 template <typename T>
 static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -77,7 +77,7 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
 /**
  * Computes the second product: a position's row of partial has the position's weight times the sum of w2[i][k] * a[k]
  * over k, where a is the position's row of the intermediate. Grid: x is a slot of sorted_token_ids, y a group of
- * THREADS elements i.
+ * THREADS consecutive values of i.
  */
 template <typename T>
 static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)

@@ -118,7 +118,7 @@ static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &
 /**
  * Computes the first product: a position's row of the intermediate has silu(gate[i]) * up[i], where gate[i] is the sum
  * of w1[i][k] * x[k] over k, and up[i] that of w3[i][k] * x[k]. In w13, w1's rows precede w3's. Grid: x is a tile of
- * TILE_ROWS slots of sorted_token_ids, y a tile of TILE_COLUMNS elements i.
+ * TILE_ROWS slots of sorted_token_ids, y a tile of TILE_COLUMNS consecutive values of i.
  */
 template <int TILE_ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -171,7 +171,7 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 /**
  * Computes the second product: a position's row of partial has the position's weight times the sum of w2[i][k] * a[k]
  * over k, where a is the position's row of the intermediate. Grid: x is a tile of TILE_ROWS slots of sorted_token_ids,
- * y a tile of TILE_COLUMNS elements i.
+ * y a tile of TILE_COLUMNS consecutive values of i.
  */
 template <int TILE_ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem problem, moe_buffers buffers)

@@ -19,7 +19,7 @@ struct down_problem {
     const float *intermediate;       /**< [num_positions, intermediate_size]; undefined for non-local experts */
     const float *w2;                 /**< [local experts, hidden_size, intermediate_size] */
     const float *topk_weights;       /**< [num_positions] */
-    const int32_t *sorted_token_ids; /**< [capacity] positions; num_positions is a pad */
+    const int32_t *sorted_token_ids; /**< [capacity] positions; the value num_positions marks a pad */
     const int32_t *expert_ids;       /**< [capacity / block_size]; -1 if not local or past the last block */
     float *partial;                  /**< [num_positions, hidden_size] */
 };

@@ -14,8 +14,8 @@ enum { WIDTH = 64 }; /* elements per token, and threads per block */
 
 /**
  * Runs steps of two kernels, each of which overlaps the previous one. The first kernel computes the step's token from
- * the prompt and the logits so far. The second kernel, which is the exercise, adds to each row's logit its bias and the
- * product of its weights with the token.
+ * the prompt and the logits so far. The second kernel, which is the exercise, adds each row's bias and the dot product
+ * of its weights and the token to the row's logit.
  *
  * @param weights      [num_rows, WIDTH]
  * @param bias         [num_rows]

@@ -173,7 +173,7 @@ void grade_check_budget(struct grade *grade, const char *name, uint64_t measured
 
 /** Reports the number of divergent branches and, if it is not 0, fails with the lines at which a warp diverges. */
 void grade_check_no_divergence(struct grade *grade);
-/** Fails the case if there are bank conflicts; the message says how many wavefronts loads and stores took. */
+/** Fails the case if there are bank conflicts; the message says how many wavefronts the loads and stores took. */
 void grade_check_no_conflicts(struct grade *grade);
 
 /**

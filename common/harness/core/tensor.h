@@ -1,6 +1,6 @@
 /**
  * @file core/tensor.h
- * @brief Descriptions of an operator's arrays, and the operations on all of these arrays that the operators share.
+ * @brief Descriptions of an operator's arrays, and operations, shared by all operators, on all of these arrays.
  *
  * An operator lists its tensors once per problem. Each tensor then has a host copy (except a workspace) and, during a
  * run, a device copy between guard bands.

@@ -90,11 +90,11 @@ static int larger_first(const void *a, const void *b)
  * Returns a bound on the error of a float sum of these non-negative numbers, for any order and any summation tree.
  * Sorts `terms`.
  *
- * An addition has an error of at most half an ulp of its result. In any tree, the i-th smallest inner node has at most
- * i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than exist), so its result is at
- * most the sum of the i + 1 largest terms. A term of less than half an ulp of the total changes the result by at most
- * its own value, even if it is rounded away. If all terms are multiples of `grain`, results up to 2^24 grains are
- * exact. All terms may be larger by a factor of up to 1 + `shared_error`.
+ * An addition has an error of at most half an ulp of its result. If the inner nodes of any tree are sorted by their
+ * numbers of leaves, the i-th has at most i + 1 leaves (a node with n leaves has n - 2 smaller inner nodes below it),
+ * so its result is at most the sum of the i + 1 largest terms. A term of less than half an ulp of the total changes the
+ * result by at most its own value, even if it is rounded away. If all terms are multiples of `grain`, results up to
+ * 2^24 grains are exact. All terms may be larger by a factor of up to 1 + `shared_error`.
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {

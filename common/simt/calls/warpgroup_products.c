@@ -1,7 +1,7 @@
 /**
  * @file warpgroup_products.c
- * @brief Warpgroup products (wgmma) of 64x16 and 16xN matrices in shared memory, computed at issue; their operands are
- *        checked until the wait.
+ * @brief Warpgroup products (wgmma) of 64x16 and 16xN matrices in shared memory, computed at issue; writes
+ *        to their operands before the wait are reported.
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
  * At the end of the block, a check verifies that all four warps have issued the same products. Lane 0 reads its warp's

@@ -193,8 +193,8 @@ bool simt_can_never_be_ordered(uint32_t epoch);
  */
 bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_is_ordered() for all threads of a set. If that fails, stores the first thread whose accesses are not
- * ordered in *thread, and in *has_several whether there are more such threads.
+ * Checks simt_is_ordered() for all threads of a set. If that fails, stores in *thread the first thread whose accesses
+ * are not ordered, and in *has_several whether there are more such threads.
  */
 bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                           bool *has_several);

@@ -392,8 +392,8 @@ static bool declares_in_parentheses(const char *code, size_t position)
 }
 
 /**
- * Replaces the qualifier in [position, end) of constants, which compilers do not store in one section with variables.
- * Compilers store those of a template or with `inline` in sections of their own.
+ * Replaces the qualifier at [position, end) in a declaration of constants, because compilers do not place constants in
+ * the same section as variables. Compilers store those of a template or with `inline` in sections of their own.
  */
 static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
                                     const struct device_space *space, bool is_checked)
