@@ -371,7 +371,7 @@ SIMT_DEVICE coalesced_group coalesced_threads()
 template <unsigned tile_size>
 SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &block)
 {
-    simt_check_tiles(block.size(), tile_size);
+    simt_check_tile_size(block.size(), tile_size);
     return thread_block_tile<tile_size, thread_block>();
 }
 template <unsigned tile_size, unsigned size, class Parent>
@@ -385,7 +385,7 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &group, unsigned size)
 {
-    simt_check_tiles(group.size(), size);
+    simt_check_tile_size(group.size(), size);
     return thread_group((unsigned)((1ull << size) - 1) << simt_lane() / size * size);
 }
 template <class Group>

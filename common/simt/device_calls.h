@@ -67,18 +67,18 @@ uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t val
 void simt_syncwarp(simt_lane_mask mask);
 simt_lane_mask simt_activemask(void);
 /*
- * A call or a loop iteration that a lane is executing. The scope ends where the lane leaves the function or the loop's
- * body. For warps of 64 lanes, the engine derives the active lanes from these scopes.
+ * A call or a loop iteration that a lane is executing. The frame ends where the lane leaves the function or the loop's
+ * body. For warps of 64 lanes, the engine derives the active lanes from these frames.
  */
-struct simt_scope {
-    const struct simt_scope *outer;
-    const struct simt_scope *call; /* the innermost call that encloses the scope; null for the kernel */
-    uint64_t key;                  /* position of the call in the caller, or of the loop's body */
-    unsigned calls;                /* number of enclosing calls, including this scope if it is a call */
+struct simt_control_frame {
+    const struct simt_control_frame *outer;
+    const struct simt_control_frame *call; /* the innermost call that encloses the frame; null for the kernel */
+    uint64_t position_key;                 /* position of the call in the caller, or of the loop's body */
+    unsigned call_depth;                   /* number of enclosing calls, including this frame if it is a call */
     int is_loop;
 };
-void simt_scope_begins(struct simt_scope *scope, int is_loop);
-void simt_scope_ends(struct simt_scope *scope);
+void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop);
+void simt_control_frame_ends(struct simt_control_frame *frame);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 
@@ -114,7 +114,7 @@ int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Waits for the earlier launches that this launch may overlap. */
-void simt_grid_wait(void);
+void simt_grid_dependency_sync(void);
 /* Returns whether the launch is cooperative, so that simt_grid_sync() may be called. */
 int simt_grid_is_cooperative(void);
 
@@ -128,11 +128,11 @@ void simt_sleep(unsigned nanoseconds);
 /* Checks that a pointer passed to `function`, such as "__ldcg()", is to global memory. */
 void simt_check_global(const void *pointer, const char *function);
 /* Checks that a group's number of threads is a multiple of the size of the tiles into which the group is divided. */
-void simt_check_tiles(unsigned threads, unsigned size);
+void simt_check_tile_size(unsigned threads, unsigned size);
 /* Ends the launch because a condition that the kernel tells the compiler to assume does not hold. */
 void simt_fault_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
-void simt_record_read_only_load(const void *pointer, unsigned bytes);
+void simt_check_ldg(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `host_clock` on the host. */
 long long simt_clock_or_host(long long host_clock);
 /* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */

@@ -382,9 +382,9 @@ SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 #define SIMT_JOIN , simt_join_at(__COUNTER__))
 #define SIMT_LOOP \
     SIMT_BLOCK;   \
-    const simt_scope_of_lane simt_this_iteration(true)
-#define SIMT_CALL                                   \
-    const simt_scope_of_lane simt_this_call(false); \
+    const simt_control_frame_guard simt_this_iteration(true)
+#define SIMT_CALL                                         \
+    const simt_control_frame_guard simt_this_call(false); \
     const simt_call_mark simt_call_mark_of(__COUNTER__)
 #endif
 
@@ -450,18 +450,18 @@ class simt_call_mark
     }
 };
 
-class simt_scope_of_lane
+class simt_control_frame_guard
 {
-    simt_scope scope;
+    simt_control_frame frame;
 
   public:
-    inline __attribute__((always_inline)) explicit simt_scope_of_lane(bool is_loop)
+    inline __attribute__((always_inline)) explicit simt_control_frame_guard(bool is_loop)
     {
-        simt_scope_begins(&scope, is_loop);
+        simt_control_frame_begins(&frame, is_loop);
     }
-    inline __attribute__((always_inline)) ~simt_scope_of_lane()
+    inline __attribute__((always_inline)) ~simt_control_frame_guard()
     {
-        simt_scope_ends(&scope);
+        simt_control_frame_ends(&frame);
     }
 };
 
@@ -533,7 +533,7 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 template <class T>
 SIMT_DEVICE T __ldg(const T *address)
 {
-    simt_record_read_only_load(address, sizeof(T));
+    simt_check_ldg(address, sizeof(T));
     return *address;
 }
 SIMT_CACHED_LOAD(__ldca)
@@ -625,7 +625,7 @@ SIMT_DEVICE void __threadfence_system(void)
 
 SIMT_DEVICE void cudaGridDependencySynchronize(void)
 {
-    simt_grid_wait();
+    simt_grid_dependency_sync();
 }
 /* Does nothing, because the call orders no accesses and only allows the next launch to start. */
 SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)

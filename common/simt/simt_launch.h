@@ -268,10 +268,10 @@ struct simt_launcher : simt_shorter_launcher<simt_launcher<Call, Parameters...>,
 };
 
 /*
- * Resolve a kernel's name to a function: simt_single_function if the name denotes a single function;
- * simt_overload_with, which uses the parameter types, if the name denotes a template or overloads.
+ * Resolve a kernel's name to a function: simt_resolve_unique if the name denotes a single function;
+ * simt_resolve_by_parameters, which uses the parameter types, if the name denotes a template or overloads.
  */
-struct simt_single_function {
+struct simt_resolve_unique {
     template <class... Parameters>
     auto operator()(void (*kernel)(Parameters...)) const
     {
@@ -279,7 +279,7 @@ struct simt_single_function {
     }
 };
 template <class... Parameters>
-struct simt_overload_with {
+struct simt_resolve_by_parameters {
     auto operator()(void (*kernel)(Parameters...)) const
     {
         return kernel;
@@ -299,8 +299,8 @@ struct simt_finder {
     template <class... Given>
     __attribute__((always_inline)) cudaError_t operator()(Given... given) const
     {
-        if constexpr (std::is_invocable<Find, simt_overload_with<Given...>>::value) {
-            return configuration.launch<Given...>(find(simt_overload_with<Given...>()), given...);
+        if constexpr (std::is_invocable<Find, simt_resolve_by_parameters<Given...>>::value) {
+            return configuration.launch<Given...>(find(simt_resolve_by_parameters<Given...>()), given...);
         } else {
             return simt_launch_by_name(configuration, call, given...);
         }
@@ -326,8 +326,8 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
 {
     const simt_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
 
-    if constexpr (std::is_invocable<Find, simt_single_function>::value)
-        return simt_launcher{find(simt_single_function()), call, configuration};
+    if constexpr (std::is_invocable<Find, simt_resolve_unique>::value)
+        return simt_launcher{find(simt_resolve_unique()), call, configuration};
     else
         return simt_finder<Find, Call>{find, call, configuration};
 }

@@ -265,10 +265,10 @@ struct __attribute__((aligned(4))) simt_small_float2 {
 
     simt_small_float2() = default;
     SIMT_METHOD simt_small_float2(number first, number second) : x(first), y(second) {}
-    SIMT_METHOD simt_small_float2(const self &other) { simt_copy_vector(this, &other); }
+    SIMT_METHOD simt_small_float2(const self &other) { simt_copy_in_widest_accesses(this, &other); }
     SIMT_METHOD self &operator=(const self &other)
     {
-        simt_copy_vector(this, &other);
+        simt_copy_in_widest_accesses(this, &other);
         return *this;
     }
 

@@ -47,7 +47,7 @@ struct simt_access<16> {
 
 /** Copies a vector in one, two or three accesses, the widest that its alignment allows. */
 template <typename vector>
-SIMT_INLINE void simt_copy_vector(vector *to, const vector *from)
+SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
 {
     typedef typename simt_access<alignof(vector)>::type access;
     enum { ACCESSES = sizeof(vector) / sizeof(access) };
@@ -72,8 +72,8 @@ SIMT_INLINE void simt_copy_vector(vector *to, const vector *from)
 /** The members that all vectors of two or more components share; the constructor from the components follows them. */
 #define SIMT_COPIED_WHOLE(vector) \
     vector() = default; \
-    SIMT_METHOD vector(const vector &other) { simt_copy_vector(this, &other); } \
-    SIMT_METHOD vector &operator=(const vector &other) { simt_copy_vector(this, &other); return *this; } \
+    SIMT_METHOD vector(const vector &other) { simt_copy_in_widest_accesses(this, &other); } \
+    SIMT_METHOD vector &operator=(const vector &other) { simt_copy_in_widest_accesses(this, &other); return *this; } \
     SIMT_METHOD constexpr vector
 
 #define SIMT_MEMBERS2(vector, component) \

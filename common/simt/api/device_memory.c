@@ -64,13 +64,14 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
     if (!pointer || bytes == 0 || simt_is_device_pointer(pointer))
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (flags & ~(unsigned)cudaHostRegisterPortable)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorNotSupported,
-                               "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorNotSupported,
+                                       "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
     for (size_t i = 0; i < registered_count; i++)
         if ((char *)pointer < registered[i].begin + registered[i].bytes &&
             registered[i].begin < (char *)pointer + bytes)
-            return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
-                                   "the memory is registered already" SIMT_ADVICE_PREFIX "cudaHostUnregister() before");
+            return simt_fault_runtime_call(
+                SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
+                "the memory is registered already" SIMT_ADVICE_PREFIX "cudaHostUnregister() before");
     if (!simt_array_reserve(&registered, &registered_room, registered_count + 1, sizeof *registered))
         return SIMT_FAIL(cudaErrorMemoryAllocation);
     registered[registered_count++] = (struct registered){pointer, bytes};
@@ -124,23 +125,24 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
     char where[160];
 
     if (simt_is_kernel_allocation(pointer))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "a kernel has allocated the memory by malloc()" SIMT_ADVICE_PREFIX "free() in a kernel");
-    if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
-                               !simt_allocation_at(pointer)                         ? "free() for memory of the host"
-                               : simt_allocation_at(pointer)->owner == OWNER_PINNED ? "cudaFreeHost()"
-                                                                                    : "cudaFree()");
-    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                           "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
-                           allocates);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "a kernel has allocated the memory by malloc()" SIMT_ADVICE_PREFIX
+                                       "free() in a kernel");
+    if (simt_allocation_starting_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
+                                       !simt_allocation_starting_at(pointer) ? "free() for memory of the host"
+                                       : simt_allocation_starting_at(pointer)->owner == OWNER_PINNED ? "cudaFreeHost()"
+                                                                                                     : "cudaFree()");
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                   "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
+                                   allocates);
 }
 
 static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 {
     SIMT_ONE_HOST_THREAD;
-    const struct allocation *const allocation = simt_allocation_at(pointer);
+    const struct allocation *const allocation = simt_allocation_starting_at(pointer);
 
     if (!pointer)
         return cudaSuccess;
@@ -192,8 +194,8 @@ static cudaError_t use_all(const char *name, enum work_use use, const struct all
 
 static cudaError_t not_captured(const char *name, uintptr_t call_site)
 {
-    return simt_fault_call(call_site, name, cudaErrorNotSupported,
-                           "the simulator's graphs do not allocate; call it before the capture");
+    return simt_fault_runtime_call(call_site, name, cudaErrorNotSupported,
+                                   "the simulator's graphs do not allocate; call it before the capture");
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
@@ -206,12 +208,12 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 
     if (error != cudaSuccess || bytes == 0)
         return error;
-    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, call_site);
+    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_starting_at(*pointer), stream, call_site);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    const struct allocation *const allocation = simt_allocation_at(pointer);
+    const struct allocation *const allocation = simt_allocation_starting_at(pointer);
     const uintptr_t call_site = SIMT_RETURN_ADDRESS();
 
     if (simt_stream_is_capturing(stream))
@@ -221,14 +223,14 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     if (error != cudaSuccess)
         return error;
     if (allocation)
-        simt_work_forget_memory((uintptr_t)pointer, allocation->bytes);
+        simt_work_remove_uses((uintptr_t)pointer, allocation->bytes);
     return release(pointer, "cudaFreeAsync", call_site);
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     SIMT_ONE_HOST_THREAD;
-    const struct allocation *const allocation = simt_allocation_at(pointer);
+    const struct allocation *const allocation = simt_allocation_starting_at(pointer);
     const cudaError_t error = simt_check_permitted("cudaFreeHost", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
     if (!pointer || error != cudaSuccess)
@@ -244,10 +246,10 @@ void simt_mark_unwritten(const void *begin, size_t bytes)
 {
     if (bytes == 0 || !simt_is_device_pointer(begin) || !simt_is_device_range(begin, bytes))
         return;
-    struct allocation *const allocation = simt_allocation_of(begin);
+    struct allocation *const allocation = simt_allocation_at_or_after(begin);
 
-    simt_set_unwritten(arena_offset(begin), arena_offset(begin) + bytes, true);
-    allocation->host_checks = allocation->is_new = simt_arena.any_new = true;
+    simt_set_unwritten(arena_offset(begin), bytes, true);
+    allocation->allow_unwritten_copy = allocation->marks_pending = simt_arena.any_marks_pending = true;
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
@@ -255,11 +257,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     if (!attributes)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
-    if (simt_is_device_pointer(pointer) ? simt_is_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
+    if (simt_is_device_pointer(pointer) ? simt_is_device_range(pointer, 1) : simt_is_device_variable_range(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
-    if (simt_is_host_accessible(pointer)) {
-        attributes->type = simt_allocation_of(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
-                                                                              : cudaMemoryTypeManaged;
+    if (simt_is_pinned_or_managed(pointer)) {
+        attributes->type = simt_allocation_at_or_after(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
+                                                                                       : cudaMemoryTypeManaged;
         attributes->hostPointer = (void *)pointer;
     }
     return cudaSuccess;
@@ -267,8 +269,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags)
 {
-    if (!device || flags != 0 || !simt_is_host_accessible(pointer) ||
-        simt_allocation_of(pointer)->owner != OWNER_PINNED)
+    if (!device || flags != 0 || !simt_is_pinned_or_managed(pointer) ||
+        simt_allocation_at_or_after(pointer)->owner != OWNER_PINNED)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *device = pointer;
     return cudaSuccess;
@@ -278,11 +280,11 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;
-    if (!simt_is_host_accessible(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
+    if (!simt_is_pinned_or_managed(pointer) || simt_allocation_at_or_after(pointer)->owner != OWNER_MANAGED ||
         !simt_is_device_range(pointer, bytes))
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
-                               "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()",
-                               bytes);
+        return simt_fault_runtime_call(
+            SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
+            "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()", bytes);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
 }
 
@@ -322,7 +324,7 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (!available || !total)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    *total = simt_physical_memory();
+    *total = simt_physical_memory_bytes();
     *available = *total > simt_arena.in_use_bytes ? *total - simt_arena.in_use_bytes : 0;
     return cudaSuccess;
 }

@@ -90,7 +90,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     recorded->recorded = true;
     recorded->queried = false;
     recorded->clock.num_streams = 0;
-    simt_stream_clock_join(&recorded->clock, simt_stream_publish(number));
+    simt_stream_clock_join(&recorded->clock, simt_stream_clock_snapshot(number));
     return cudaSuccess;
 }
 
@@ -101,9 +101,9 @@ static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t call_
 
     if (error != cudaSuccess || !event_of(event)->captured)
         return error;
-    return simt_fault_call(call_site, name, cudaErrorCapturedEvent,
-                           "the event was last recorded in a capture, which executes nothing" SIMT_ADVICE_PREFIX
-                           "cudaEventRecord() again, outside the capture");
+    return simt_fault_runtime_call(call_site, name, cudaErrorCapturedEvent,
+                                   "the event was last recorded in a capture, which executes nothing" SIMT_ADVICE_PREFIX
+                                   "cudaEventRecord() again, outside the capture");
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -117,7 +117,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (error != cudaSuccess)
         return error;
     simt_check_returned_locals(SIMT_CALLERS_STACK());
-    simt_host_waited_for(&awaited->clock);
+    simt_host_waits_for_clock(&awaited->clock);
     return simt_peek_sticky_error();
 }
 
@@ -148,7 +148,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     if (error != cudaSuccess)
         return error;
-    simt_stream_order_default(number);
+    simt_stream_sync_legacy_default(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }
@@ -167,14 +167,14 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     if (!first || !last)
         return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
-        return simt_fault_call(
+        return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
             "an event was never recorded, or was created with cudaEventDisableTiming" SIMT_ADVICE_PREFIX
             "cudaEventRecord() of both events before");
     if (simt_clock_is_pending(&first->clock) || simt_clock_is_pending(&last->clock))
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorNotReady,
-                               "the work before an event may not have finished" SIMT_ADVICE_PREFIX
-                               "cudaEventSynchronize() of the second event before");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorNotReady,
+                                       "the work before an event may not have finished" SIMT_ADVICE_PREFIX
+                                       "cudaEventSynchronize() of the second event before");
     *milliseconds = (float)(last->time.tv_sec - first->time.tv_sec) * 1e3f +
                     (float)(last->time.tv_nsec - first->time.tv_nsec) * 1e-6f;
     return cudaSuccess;

@@ -101,7 +101,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 static void part_streams(cudaGraphExec_t exec)
 {
     for (unsigned i = 0; i < exec->graph->num_streams; i++)
-        simt_work_no_overlap(exec->stream[i]);
+        simt_work_end_overlap(exec->stream[i]);
 }
 
 /**
@@ -112,12 +112,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
 
     if (!is_exec(exec))
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaGraphLaunch", cudaErrorInvalidValue,
-                               "not a graph that cudaGraphInstantiate() has made, or one that was destroyed");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaGraphLaunch", cudaErrorInvalidValue,
+                                       "not a graph that cudaGraphInstantiate() has made, or one that was destroyed");
     if (simt_stream_is_capturing(stream))
         return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
-    simt_graph_stack = SIMT_CALLERS_STACK();
+    simt_graph_launch_stack = SIMT_CALLERS_STACK();
     part_streams(exec);
     if (exec->launched)
         error = cudaStreamWaitEvent(stream, exec->event[exec->graph->num_events], 0);

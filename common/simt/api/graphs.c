@@ -139,16 +139,18 @@ cudaError_t simt_check_permitted(const char *name, enum runtime_call_kind kind, 
             "%s %s%s, which only the host can do" SIMT_ADVICE_PREFIX "do it on the host, before or after the launch",
             strncmp(name, "cuda", 4) == 0 ? "calls" : "launches", name, strncmp(name, "cuda", 4) == 0 ? "()" : "");
     if (simt_in_host_function)
-        return simt_fault_call(call_site, name, cudaErrorNotPermitted,
-                               "a function that cudaLaunchHostFunc() calls may not call CUDA");
+        return simt_fault_runtime_call(call_site, name, cudaErrorNotPermitted,
+                                       "a function that cudaLaunchHostFunc() calls may not call CUDA");
     if (kind == CALL_WAITS && capture.graph && !capture.relaxed)
-        return simt_fault_call(call_site, name, cudaErrorStreamCaptureUnsupported,
-                               "a stream is being captured, and the call may wait for the device: call it before the "
-                               "capture, or capture with cudaStreamCaptureModeRelaxed");
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorStreamCaptureUnsupported,
+            "a stream is being captured, and the call may wait for the device: call it before the "
+            "capture, or capture with cudaStreamCaptureModeRelaxed");
     if (kind == CALL_LEGACY && captures_blocking_stream())
-        return simt_fault_call(call_site, name, cudaErrorStreamCaptureImplicit,
-                               "the default stream waits for a stream that is being captured: use the captured stream, "
-                               "or capture one with cudaStreamNonBlocking");
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorStreamCaptureImplicit,
+            "the default stream waits for a stream that is being captured: use the captured stream, "
+            "or capture one with cudaStreamNonBlocking");
     return cudaSuccess;
 }
 
@@ -200,9 +202,9 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
     unsigned branch = branch_of(stream);
 
     if (number == capture.graph->num_events)
-        return simt_fault_call(call_site, "cudaStreamWaitEvent", cudaErrorStreamCaptureIsolation,
-                               "the event was not recorded in the capture" SIMT_ADVICE_PREFIX
-                               "cudaEventRecord() in a stream of the capture, after its begin");
+        return simt_fault_runtime_call(call_site, "cudaStreamWaitEvent", cudaErrorStreamCaptureIsolation,
+                                       "the event was not recorded in the capture" SIMT_ADVICE_PREFIX
+                                       "cudaEventRecord() in a stream of the capture, after its begin");
     if (branch == MAX_DIVERGENT_BRANCHES) {
         if (capture.graph->num_streams == MAX_DIVERGENT_BRANCHES)
             return simt_fail("cudaStreamWaitEvent", cudaErrorNotSupported, call_site);
@@ -221,12 +223,13 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     if (!stream || stream == cudaStreamLegacy)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported,
-                               "the default stream cannot be captured" SIMT_ADVICE_PREFIX
-                               "a stream from cudaStreamCreate()");
+        return simt_fault_runtime_call(
+            SIMT_RETURN_ADDRESS(), "cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported,
+            "the default stream cannot be captured" SIMT_ADVICE_PREFIX "a stream from cudaStreamCreate()");
     if (capture.graph)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaStreamBeginCapture", cudaErrorIllegalState,
-                               "a stream is being captured already" SIMT_ADVICE_PREFIX "cudaStreamEndCapture() first");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaStreamBeginCapture", cudaErrorIllegalState,
+                                       "a stream is being captured already" SIMT_ADVICE_PREFIX
+                                       "cudaStreamEndCapture() first");
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed)
         return SIMT_FAIL(cudaErrorInvalidValue);
     free(capture.recorded);
@@ -264,22 +267,23 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *graph = NULL;
     if (!capture.graph)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorIllegalState,
-                               "no stream is being captured" SIMT_ADVICE_PREFIX
-                               "cudaStreamBeginCapture() before the work");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorIllegalState,
+                                       "no stream is being captured" SIMT_ADVICE_PREFIX
+                                       "cudaStreamBeginCapture() before the work");
     if (branch_of(stream) != 0)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnmatched,
-                               "the capture began in another stream" SIMT_ADVICE_PREFIX
-                               "the stream of cudaStreamBeginCapture()");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnmatched,
+                                       "the capture began in another stream" SIMT_ADVICE_PREFIX
+                                       "the stream of cudaStreamBeginCapture()");
     if (joined)
         *graph = capture.graph;
     else
         simt_graph_release(capture.graph);
     capture.graph = NULL;
     if (!joined)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnjoined,
-                               "another captured stream has work that the first does not wait for" SIMT_ADVICE_PREFIX
-                               "cudaEventRecord() in that stream, and cudaStreamWaitEvent() in the first");
+        return simt_fault_runtime_call(
+            SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnjoined,
+            "another captured stream has work that the first does not wait for" SIMT_ADVICE_PREFIX
+            "cudaEventRecord() in that stream, and cudaStreamWaitEvent() in the first");
     return cudaSuccess;
 }
 

@@ -80,7 +80,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
                "an extern __shared__ array";
         return cudaErrorInvalidValue;
     }
-    const size_t limit = simt_shared_limit(launch->kernel);
+    const size_t limit = simt_dynamic_shared_limit(launch->kernel);
 
     if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
@@ -103,12 +103,12 @@ static cudaError_t check_memory(const struct launch *launch, const char **why)
         *why = ": more than 32,764 bytes of parameters" SIMT_ADVICE_PREFIX "a pointer to device memory that has them";
         return cudaErrorInvalidValue;
     }
-    if (simt_constant_bytes() > CONSTANT_BYTES_LIMIT) {
+    if (simt_total_constant_bytes() > CONSTANT_BYTES_LIMIT) {
         *why = ": the program has more than 65,536 bytes of __constant__ variables" SIMT_ADVICE_PREFIX
                "__device__ variables";
         return cudaErrorInvalidValue;
     }
-    return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared_bytes, why);
+    return check_shared(launch, simt_kernel_properties(launch->kernel).own_static_shared_bytes, why);
 }
 
 /** Checks a launch against a GPU's limits. If the launch exceeds a limit, *why describes that limit if it is known. */
@@ -130,8 +130,8 @@ bool simt_share_memory(void)
 {
     simt_arena_share();
     fiber_use_small_stacks();
-    return simt_source_lines_start_process() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
-           simt_thread_sets_prepare();
+    return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_prepare() &&
+           simt_grid_prepare() && simt_thread_sets_begin_launch();
 }
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
@@ -176,9 +176,9 @@ static void check_streams(void)
 {
     struct work_race race;
 
-    simt_work_scan = scan;
-    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.has_waited);
-    if (!simt_work_races(&race) || simt_fault_constant_race(&race))
+    simt_work_record_launch_uses = scan;
+    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.has_synced_dependency);
+    if (!simt_work_find_race(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
@@ -200,8 +200,8 @@ static cudaError_t run(const struct launch *launch)
     simt_current_launch = *launch;
     simt_progress = (struct launch_progress){0};
     simt_faulted = false;
-    simt_fault_store_callers = simt_lane_callers;
-    simt_fault_end_thread = simt_lane_end;
+    simt_fault_store_callers = simt_store_lane_callers;
+    simt_fault_end_thread = simt_end_faulted_lane;
     simt_find_access_at = simt_lanes_find_access;
     const cudaError_t error = simt_grid_run(launch);
 
@@ -236,10 +236,11 @@ static bool is_obtained(const void *address)
 
 cudaError_t simt_record_symbol_address(const void *symbol)
 {
-    if (!simt_in_program_data(symbol, 1))
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
-                               "__device__ at the variable's declaration");
+    if (!simt_is_device_variable_range(symbol, 1))
+        return simt_fault_runtime_call(
+            SIMT_RETURN_ADDRESS(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
+            "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
+            "__device__ at the variable's declaration");
     if (is_obtained(symbol))
         return cudaSuccess;
     if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
@@ -250,7 +251,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
 
 void simt_check_pointer_parameter(const void *pointer)
 {
-    if (simt_in_program_data(pointer, 1) && !is_obtained(pointer))
+    if (simt_is_device_variable_range(pointer, 1) && !is_obtained(pointer))
         snprintf(bad_parameter, sizeof bad_parameter,
                  ": a parameter is the host's address of '%s', a variable of the device" SIMT_ADVICE_PREFIX
                  "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
@@ -272,7 +273,7 @@ bool simt_may_read_parameter(const void *address, unsigned number)
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
-    const bool named = launch->name || (simt_program_find() && simt_grid_prepare());
+    const bool named = launch->name || (simt_program_find_segments() && simt_grid_prepare());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
@@ -287,9 +288,9 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
             snprintf(negative, sizeof negative, " (%u is the unsigned value of %d)", dimension[i], (int)dimension[i]);
     }
     simt_source_line(call_site, location);
-    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name, launch->grid.x,
-                      launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
-                      launch->dynamic_shared, negative, cudaGetErrorString(error), why);
+    simt_fault_set_message(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name, launch->grid.x,
+                           launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
+                           launch->dynamic_shared, negative, cudaGetErrorString(error), why);
     return simt_set_error(error);
 }
 
@@ -323,7 +324,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
+    if (!simt_program_find_segments() || !simt_arena_prepare() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
             simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
     if (!launch->name)
@@ -345,7 +346,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
     /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
-    error = check_shared(launch, simt_static_shared_accessed(launch->dynamic_shared), &why);
+    error = check_shared(launch, simt_accessed_static_shared_bytes(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, call_site);
 }
 
@@ -373,7 +374,7 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *how, struct launch 
         if (attribute->id == cudaLaunchAttributeCooperative) {
             launch->cooperative = attribute->val.cooperative;
         } else if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization) {
-            launch->overlaps = attribute->val.programmaticStreamSerializationAllowed;
+            launch->programmatic = attribute->val.programmaticStreamSerializationAllowed;
         } else if (attribute->id != cudaLaunchAttributeIgnore) {
             snprintf(why, WHY_TEXT,
                      ": launch attribute %d; the simulator has cudaLaunchAttributeCooperative (2) and "

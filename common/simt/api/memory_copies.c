@@ -24,22 +24,23 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
     size_t has = 0;
     char where[160];
 
-    if (simt_is_host_accessible(pointer) && !simt_is_device_range(pointer, bytes) &&
+    if (simt_is_pinned_or_managed(pointer) && !simt_is_device_range(pointer, bytes) &&
         simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
-                               "a size in bytes that fits, or a larger allocation",
-                               bytes, where);
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidValue,
+            "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
+            "a size in bytes that fits, or a larger allocation",
+            bytes, where);
     const char *const variable = simt_host_may_access(pointer)
                                      ? simt_host_variable_overrun((uintptr_t)pointer, bytes, &has)
                                      : NULL;
 
     if (!variable)
         return cudaSuccess;
-    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                           "%zu bytes, of which '%s' of the host has %zu" SIMT_ADVICE_PREFIX
-                           "a size in bytes that fits",
-                           bytes, variable, has);
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                   "%zu bytes, of which '%s' of the host has %zu" SIMT_ADVICE_PREFIX
+                                   "a size in bytes that fits",
+                                   bytes, variable, has);
 }
 
 cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes, size_t room)
@@ -51,12 +52,12 @@ cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes,
         return simt_peek_sticky_error();
     /* The symbols of the program's variables give their sizes. */
     if (!simt_host_may_access(pointer) || simt_is_device_pointer(pointer) ||
-        (simt_program_find() && address - simt_program.low < simt_program.high - simt_program.low))
+        (simt_program_find_segments() && address - simt_program.low < simt_program.high - simt_program.low))
         return cudaSuccess;
-    return simt_fault_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
-                           "%zu bytes, of which this memory of the host has %zu" SIMT_ADVICE_PREFIX
-                           "a size in bytes that fits; for a std::vector, its data() and not its address",
-                           bytes, room);
+    return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
+                                   "%zu bytes, of which this memory of the host has %zu" SIMT_ADVICE_PREFIX
+                                   "a size in bytes that fits; for a std::vector, its data() and not its address",
+                                   bytes, room);
 }
 
 /**
@@ -71,28 +72,30 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
     if (direction)
         snprintf(says, sizeof says, ", as %s says", direction);
     if (!on_device && !simt_is_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
     if (!on_device)
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "the %s is device memory, not memory of the host%s" SIMT_ADVICE_PREFIX
-                               "the arguments in the order (to, from), or the other direction",
-                               end, says);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the %s is device memory, not memory of the host%s" SIMT_ADVICE_PREFIX
+                                       "the arguments in the order (to, from), or the other direction",
+                                       end, says);
     if (simt_is_kernel_allocation(pointer))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
-                               "access" SIMT_ADVICE_PREFIX "a kernel that copies it to memory from cudaMalloc()",
-                               end);
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidValue,
+            "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
+            "access" SIMT_ADVICE_PREFIX "a kernel that copies it to memory from cudaMalloc()",
+            end);
     if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "the %s is not device memory%s" SIMT_ADVICE_PREFIX
-                               "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
-                               "the other direction",
-                               end, says);
-    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                           "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX
-                           "a size in bytes that fits, or a larger cudaMalloc()",
-                           end, bytes, where);
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidValue,
+            "the %s is not device memory%s" SIMT_ADVICE_PREFIX
+            "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
+            "the other direction",
+            end, says);
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                   "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX
+                                   "a size in bytes that fits, or a larger cudaMalloc()",
+                                   end, bytes, where);
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */
@@ -108,8 +111,8 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
                                    : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
     if ((unsigned)kind > cudaMemcpyDefault)
-        return simt_fault_call(call_site, name, cudaErrorInvalidMemcpyDirection,
-                               "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidMemcpyDirection,
+                                       "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
     if (to_device ? !simt_is_device_range(to, bytes) : !simt_host_may_access(to))
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], call_site);
     if (from_device ? !simt_is_device_range(from, bytes) : !simt_host_may_access(from))
@@ -118,7 +121,7 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
 
     if (apart < bytes)
-        return simt_fault_call(
+        return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
             "the destination begins %zu bytes %s the source, so the two overlap by %zu bytes" SIMT_ADVICE_PREFIX
             "two copies, the first to another buffer",
@@ -138,7 +141,7 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 {
     if (!simt_host_may_access(pointer) && simt_has_several_streams)
         simt_work_record_use(use, (uintptr_t)pointer, bytes);
-    else if (simt_is_host_accessible(pointer) || (is_repeated && simt_host_may_access(pointer)))
+    else if (simt_is_pinned_or_managed(pointer) || (is_repeated && simt_host_may_access(pointer)))
         simt_work_record_host_use(use, (uintptr_t)pointer, bytes);
 }
 
@@ -167,15 +170,15 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
-    return !simt_is_device_pointer(pointer) || simt_is_host_accessible(pointer) ||
-           simt_arena_set_access(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
+    return !simt_is_device_pointer(pointer) || simt_is_pinned_or_managed(pointer) ||
+           simt_arena_set_access(arena_offset(pointer), bytes, touch);
 }
 
 /** Copies the written and unwritten marks of the source to the destination. */
 static void copy_unwritten(void *to, const void *from, size_t bytes)
 {
     simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);
-    simt_allocation_of(to)->is_new = simt_arena.any_new = true;
+    simt_allocation_at_or_after(to)->marks_pending = simt_arena.any_marks_pending = true;
 }
 
 /** Copies bytes together with their unwritten marks, after all checks. */
@@ -183,7 +186,7 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
 {
     size_t unused;
 
-    if (!simt_arena.base && !simt_catch_host_accesses(simt_arena_describe))
+    if (!simt_arena.base && !simt_install_host_access_handler(simt_arena_describe))
         return simt_set_error(cudaErrorInitializationError);
     if (!let_range(to, bytes, true) || !let_range(from, bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
@@ -196,7 +199,7 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
         simt_count_unwritten(arena_offset(from), bytes, &unused) > 0)
         copy_unwritten(to, from, bytes);
     else if (simt_is_device_pointer(to))
-        simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
+        simt_set_unwritten(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
 
@@ -204,7 +207,7 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
 static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 {
     size_t first = 0;
-    const size_t count = simt_allocation_of(from)->host_checks
+    const size_t count = simt_allocation_at_or_after(from)->allow_unwritten_copy
                              ? 0
                              : simt_count_unwritten(arena_offset(from), bytes, &first);
     char location[LOCATION_TEXT_SIZE];
@@ -214,7 +217,7 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
         return cudaSuccess;
     simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_source_line(pc, location);
-    simt_fault_launch(
+    simt_fault_set_message(
         cudaErrorInvalidValue,
         "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_ADVICE_PREFIX
         "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",
@@ -268,9 +271,10 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
     const struct graph_copy *copy = operand;
 
     if (simt_is_returned_local(copy->to) || simt_is_returned_local(copy->from))
-        return simt_fault_call(copy->call_site, copy->name, cudaErrorInvalidValue,
-                               "the graph copies a local variable of a function that has returned" SIMT_ADVICE_PREFIX
-                               "a static variable or malloc()");
+        return simt_fault_runtime_call(
+            copy->call_site, copy->name, cudaErrorInvalidValue,
+            "the graph copies a local variable of a function that has returned" SIMT_ADVICE_PREFIX
+            "a static variable or malloc()");
     is_repeated = true;
     const cudaError_t error = copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream,
                                              copy->call_site);
@@ -292,7 +296,7 @@ static cudaError_t copy_async(const char *name, void *to, const void *from, size
 
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
     if (error == cudaSuccess && bytes > 0 && simt_host_may_access(to) &&
-        (!simt_is_host_accessible(to) || simt_host_may_access(from)))
+        (!simt_is_pinned_or_managed(to) || simt_host_may_access(from)))
         simt_host_waits_for_stream(stream);
     return error;
 }
@@ -321,7 +325,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     memset(to, value, bytes);
     let_range(to, bytes, false);
     if (simt_is_device_pointer(to))
-        simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
+        simt_set_unwritten(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
 
@@ -363,15 +367,16 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
 {
     if (!symbol || !host)
         return simt_fail(name, cudaErrorInvalidValue, call_site);
-    if (!simt_in_program_data(symbol, 1))
-        return simt_fault_call(call_site, name, cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
-                               "cudaMemcpy(), or __device__ at the variable's declaration");
+    if (!simt_is_device_variable_range(symbol, 1))
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidSymbol,
+            "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
+            "cudaMemcpy(), or __device__ at the variable's declaration");
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_ADVICE_PREFIX
-                               "sizeof of the variable",
-                               bytes, offset, symbol_bytes);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_ADVICE_PREFIX
+                                       "sizeof of the variable",
+                                       bytes, offset, symbol_bytes);
     if (simt_is_device_pointer(host) && !simt_is_device_range(host, bytes))
         return simt_fail(name, cudaErrorInvalidValue, call_site);
     return check_host_range(name, host, bytes, call_site);
@@ -393,10 +398,10 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
     if (error != cudaSuccess)
         return error;
-    if (to_symbol && simt_is_device_constant(symbol))
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidSymbol,
-                               "a variable that is const, which no copy may change" SIMT_ADVICE_PREFIX
-                               "no const, or the value in the variable's declaration");
+    if (to_symbol && simt_is_const_device_variable(symbol))
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidSymbol,
+                                       "a variable that is const, which no copy may change" SIMT_ADVICE_PREFIX
+                                       "no const, or the value in the variable's declaration");
     if (!waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
     error = simt_check_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());
@@ -414,10 +419,10 @@ static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uin
 {
     if (width <= pitch)
         return cudaSuccess;
-    return simt_fault_call(call_site, name, cudaErrorInvalidPitchValue,
-                           "rows of %zu bytes, but a pitch of %zu bytes" SIMT_ADVICE_PREFIX
-                           "a pitch in bytes, as from cudaMallocPitch(), that is at least the width in bytes",
-                           width, pitch);
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidPitchValue,
+                                   "rows of %zu bytes, but a pitch of %zu bytes" SIMT_ADVICE_PREFIX
+                                   "a pitch in bytes, as from cudaMallocPitch(), that is at least the width in bytes",
+                                   width, pitch);
 }
 
 /** Reports rows that extend past the end of a host variable, or whose source and destination overlap. */
@@ -434,10 +439,11 @@ static cudaError_t check_rows(const char *name, const void *to, size_t to_pitch,
     if (error != cudaSuccess || to_pitch != from_pitch ||
         !((rows < height && columns < width) || (rows + 1 < height && to_pitch - columns < width)))
         return error;
-    return simt_fault_call(call_site, name, cudaErrorInvalidValue,
-                           "the destination begins %zu bytes %s the source, so their rows overlap" SIMT_ADVICE_PREFIX
-                           "two copies, the first to another buffer",
-                           apart, before ? "before" : "after");
+    return simt_fault_runtime_call(
+        call_site, name, cudaErrorInvalidValue,
+        "the destination begins %zu bytes %s the source, so their rows overlap" SIMT_ADVICE_PREFIX
+        "two copies, the first to another buffer",
+        apart, before ? "before" : "after");
 }
 
 /** Performs the copy of a cudaMemcpy2DAsync() for the call `name` at `call_site`. */
@@ -510,8 +516,8 @@ static cudaError_t copy_planes(const char *name, const struct cudaMemcpy3DParms 
     if (!p)
         return simt_fail(name, cudaErrorInvalidValue, call_site);
     if (p->srcArray || p->dstArray)
-        return simt_fault_call(call_site, name, cudaErrorNotSupported,
-                               "the simulator has no arrays: copy between pointers");
+        return simt_fault_runtime_call(call_site, name, cudaErrorNotSupported,
+                                       "the simulator has no arrays: copy between pointers");
     for (size_t plane = 0; plane < p->extent.depth && error == cudaSuccess; plane++)
         error = copy_rows(name, row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
                           row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width, p->extent.height,

@@ -27,7 +27,7 @@ static struct attributes *find_attributes(const void *kernel)
     return NULL;
 }
 
-size_t simt_shared_limit(const void *kernel)
+size_t simt_dynamic_shared_limit(const void *kernel)
 {
     const struct attributes *found = find_attributes(kernel);
 
@@ -41,15 +41,15 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
     if (value < 0 || value > SHARED_BYTES_LIMIT)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
-                               "%d bytes of dynamic shared memory" SIMT_ADVICE_PREFIX "at most %d", value,
-                               SHARED_BYTES_LIMIT);
-    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
+                                       "%d bytes of dynamic shared memory" SIMT_ADVICE_PREFIX "at most %d", value,
+                                       SHARED_BYTES_LIMIT);
+    if (!simt_program_find_segments() || !simt_grid_prepare())
         return simt_fault_no_address_space();
-    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
+    const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
     if (fixed + (size_t)value > SHARED_BYTES_LIMIT)
-        return simt_fault_call(
+        return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
             "%d bytes of dynamic shared memory beside %zu bytes of __shared__ variables" SIMT_ADVICE_PREFIX
             "at most %d bytes together",
@@ -83,15 +83,15 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find() || !simt_grid_prepare())
+    if (!simt_program_find_segments() || !simt_grid_prepare())
         return simt_fault_no_address_space();
     const struct kernel_properties properties = simt_kernel_properties(kernel);
 
-    *result = (struct cudaFuncAttributes){.sharedSizeBytes = properties.static_shared_bytes,
+    *result = (struct cudaFuncAttributes){.sharedSizeBytes = properties.own_static_shared_bytes,
                                           .maxThreadsPerBlock = max_threads(kernel),
                                           .ptxVersion = 90,
                                           .binaryVersion = 90,
-                                          .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
+                                          .maxDynamicSharedSizeBytes = (int)simt_dynamic_shared_limit(kernel)};
     return cudaSuccess;
 }
 
@@ -111,9 +111,9 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {
-    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
+    const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
-    if (block_size > max_threads(kernel) || dynamic_shared > simt_shared_limit(kernel) ||
+    if (block_size > max_threads(kernel) || dynamic_shared > simt_dynamic_shared_limit(kernel) ||
         fixed + dynamic_shared > SHARED_BYTES_LIMIT)
         return 0;
     return simt_blocks_per_processor((unsigned)block_size, fixed + dynamic_shared);
@@ -126,7 +126,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find() || !simt_grid_prepare())
+    if (!simt_program_find_segments() || !simt_grid_prepare())
         return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
     return cudaSuccess;
@@ -140,11 +140,11 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
         return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
     if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
         return SIMT_FAIL(cudaErrorInvalidValue);
-    if (!simt_program_find() || !simt_grid_prepare())
+    if (!simt_program_find_segments() || !simt_grid_prepare())
         return simt_fault_no_address_space();
     const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
-    const size_t fixed = simt_kernel_properties(kernel).static_shared_bytes;
+    const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
     *bytes = most > fixed ? most - fixed : 0;
     return cudaSuccess;

@@ -23,8 +23,9 @@ cudaError_t cudaSetDevice(int device)
 {
     if (device == 0)
         return cudaSuccess;
-    return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaSetDevice", cudaErrorInvalidDevice,
-                           "device %d" SIMT_ADVICE_PREFIX "device 0, the only one that the simulator has", device);
+    return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaSetDevice", cudaErrorInvalidDevice,
+                                   "device %d" SIMT_ADVICE_PREFIX "device 0, the only one that the simulator has",
+                                   device);
 }
 
 cudaError_t cudaGetDevice(int *device)
@@ -43,7 +44,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         return SIMT_FAIL(cudaErrorInvalidDevice);
     *properties = (struct cudaDeviceProp){
         .name = "CPU simulator",
-        .totalGlobalMem = simt_physical_memory(),
+        .totalGlobalMem = simt_physical_memory_bytes(),
         .sharedMemPerBlock = SHARED_BYTES_DEFAULT,
         .sharedMemPerBlockOptin = SHARED_BYTES_LIMIT,
         .sharedMemPerMultiprocessor = PROCESSOR_SHARED_BYTES,
@@ -182,9 +183,9 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return SIMT_FAIL(cudaErrorUnsupportedLimit);
     if (limit == cudaLimitMallocHeapSize && simt_heap_is_used)
-        return simt_fault_call(SIMT_RETURN_ADDRESS(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
-                               "a kernel has already called malloc() or new" SIMT_ADVICE_PREFIX
-                               "the call before the first launch");
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
+                                       "a kernel has already called malloc() or new" SIMT_ADVICE_PREFIX
+                                       "the call before the first launch");
     limits[limit] = value;
     simt_heap_limit = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
@@ -247,7 +248,7 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    simt_work_no_overlap(stream);
+    simt_work_end_overlap(stream);
     simt_in_host_function = true;
     if (simt_peek_sticky_error() == cudaSuccess)
         host->function(host->data);
@@ -277,7 +278,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 
     if (error != cudaSuccess)
         return error;
-    simt_work_no_overlap(stream);
+    simt_work_end_overlap(stream);
     simt_in_host_function = true;
     callback(stream, simt_peek_sticky_error(), data);
     simt_in_host_function = false;

@@ -15,9 +15,9 @@
 /** Rejects a wait while a stream is being captured. */
 static cudaError_t reject_wait(const char *name, uintptr_t call_site)
 {
-    return simt_fault_call(call_site, name, cudaErrorStreamCaptureUnsupported,
-                           "a stream is being captured, and nothing is executed" SIMT_ADVICE_PREFIX
-                           "cudaStreamEndCapture() and cudaGraphLaunch() first");
+    return simt_fault_runtime_call(call_site, name, cudaErrorStreamCaptureUnsupported,
+                                   "a stream is being captured, and nothing is executed" SIMT_ADVICE_PREFIX
+                                   "cudaStreamEndCapture() and cudaGraphLaunch() first");
 }
 
 cudaError_t cudaDeviceSynchronize(void)
@@ -38,7 +38,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     SIMT_ONE_HOST_THREAD;
     if (!stream || flags > cudaStreamNonBlocking)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    const size_t number = simt_idle_stream();
+    const size_t number = simt_stream_take_slot();
 
     if (number == MAX_HANDLES)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
@@ -51,7 +51,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
                                   .is_alive = true,
                                   .is_blocking = flags != cudaStreamNonBlocking,
                                   .last_position = slot->last_position,
-                                  .published_position = simt_latest_work};
+                                  .snapshot_position = simt_latest_position};
     *stream = (cudaStream_t)simt_make_handle(number, slot->generation, HANDLE_STREAM);
     return cudaSuccess;
 }
@@ -106,5 +106,5 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    return simt_work_query(simt_stream_publish(number), &simt_streams[number].was_queried);
+    return simt_work_query(simt_stream_clock_snapshot(number), &simt_streams[number].was_queried);
 }

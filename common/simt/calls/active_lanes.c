@@ -3,35 +3,35 @@
 
 #include "device_calls.h"
 
-static struct source_position position_of_scope(const struct simt_scope *scope)
+static struct source_position position_of_frame(const struct simt_control_frame *frame)
 {
-    return (struct source_position){scope->call, scope->key};
+    return (struct source_position){frame->call, frame->position_key};
 }
 
 /** Returns the position of a lane's next event. */
 static struct source_position position_of_lane(const struct lane *lane)
 {
-    const struct simt_scope *scope = lane->scope;
+    const struct simt_control_frame *frame = lane->control_frame;
 
-    return (struct source_position){scope && scope->is_loop ? scope->call : scope, lane->key};
+    return (struct source_position){frame && frame->is_loop ? frame->call : frame, lane->next_event_key};
 }
 
-void simt_scope_begins(struct simt_scope *scope, int is_loop)
+void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
     if (!is_loop)
-        lane->key = next_step(lane->key);
+        lane->next_event_key = key_of_next_step(lane->next_event_key);
     const struct source_position here = position_of_lane(lane);
 
-    scope->outer = lane->scope;
-    scope->call = here.call;
-    scope->calls = (here.call ? here.call->calls : 0) + !is_loop;
-    scope->key = is_loop ? here.key >> EVENT_POSITION_SHIFT << EVENT_POSITION_SHIFT : here.key;
-    scope->is_loop = is_loop;
-    lane->scope = scope;
+    frame->outer = lane->control_frame;
+    frame->call = here.call;
+    frame->call_depth = (here.call ? here.call->call_depth : 0) + !is_loop;
+    frame->position_key = is_loop ? here.key >> KEY_BASIC_BLOCK_SHIFT << KEY_BASIC_BLOCK_SHIFT : here.key;
+    frame->is_loop = is_loop;
+    lane->control_frame = frame;
 }
 
 static int compare_keys(uint64_t a, uint64_t b)
@@ -45,25 +45,25 @@ static int compare_keys(uint64_t a, uint64_t b)
  */
 static int compare(struct source_position a, struct source_position b)
 {
-    const unsigned calls_a = a.call ? a.call->calls : 0, calls_b = b.call ? b.call->calls : 0;
+    const unsigned calls_a = a.call ? a.call->call_depth : 0, calls_b = b.call ? b.call->call_depth : 0;
     int order;
 
     if (calls_a > calls_b) {
-        order = compare(position_of_scope(a.call), b);
+        order = compare(position_of_frame(a.call), b);
         return order ? order : 1;
     }
     if (calls_a < calls_b)
         return -compare(b, a);
-    order = calls_a ? compare(position_of_scope(a.call), position_of_scope(b.call)) : 0;
+    order = calls_a ? compare(position_of_frame(a.call), position_of_frame(b.call)) : 0;
     return order ? order : compare_keys(a.key, b.key);
 }
 
 /** Returns the position of a waiting lane; for a lane at the end of an iteration, the position of the loop. */
 static struct source_position position_at(const struct warp *warp, unsigned lane)
 {
-    const struct lane *waiting = &simt_running.warp_lane[lane];
+    const struct lane *waiting = &simt_running.warp_lanes[lane];
 
-    return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
+    return warp->at_iteration_end >> lane & 1 ? position_of_frame(waiting->control_frame) : position_of_lane(waiting);
 }
 
 /** Returns the lanes in `left` that wait at the earliest position in the source, and stores that position in *first. */
@@ -89,32 +89,32 @@ static lane_mask lanes_inside(const struct warp *warp, struct source_position lo
     lane_mask inside = 0;
 
     FOR_EACH_LANE (i, warp->lanes & ~warp->done) {
-        const struct simt_scope *scope = simt_running.warp_lane[i].scope;
+        const struct simt_control_frame *frame = simt_running.warp_lanes[i].control_frame;
 
-        while (scope && !(scope->is_loop && compare(position_of_scope(scope), loop) == 0))
-            scope = scope->outer;
-        inside |= (lane_mask)(scope != NULL) << i;
+        while (frame && !(frame->is_loop && compare(position_of_frame(frame), loop) == 0))
+            frame = frame->outer;
+        inside |= (lane_mask)(frame != NULL) << i;
     }
     return inside;
 }
 
-lane_mask simt_earliest_waiting_lanes(const struct warp *warp)
+lane_mask simt_waiting_lanes_first_in_source(const struct warp *warp)
 {
-    lane_mask left = warp->waiting;
+    lane_mask left = warp->at_collective;
     lane_mask group = 0;
 
     while (left) {
         struct source_position first;
 
         group = first_of(warp, left, &first);
-        left = (group & warp->at_iteration_end) ? lanes_inside(warp, first) & warp->waiting & ~group : 0;
+        left = (group & warp->at_iteration_end) ? lanes_inside(warp, first) & warp->at_collective & ~group : 0;
     }
     return group;
 }
 
-void simt_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES])
+void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES])
 {
-    lane_mask left = warp->waiting;
+    lane_mask left = warp->at_collective;
     lane_mask unlimited = warp->lanes;
 
     for (unsigned i = 0; i < WARP_LANES; i++)
@@ -133,7 +133,7 @@ void simt_replay_limits(const struct warp *warp, struct source_position limits[W
 
 uint64_t simt_replay_limit_key(struct source_position limit, uint64_t key)
 {
-    while (limit.call && (limit.key & EVENT_DEPTH_MASK) < (key & EVENT_DEPTH_MASK))
-        limit = position_of_scope(limit.call);
+    while (limit.call && (limit.key & KEY_DEPTH_MASK) < (key & KEY_DEPTH_MASK))
+        limit = position_of_frame(limit.call);
     return limit.key;
 }

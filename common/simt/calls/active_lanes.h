@@ -17,7 +17,7 @@
  * event's key.
  */
 struct source_position {
-    const struct simt_scope *call;
+    const struct simt_control_frame *call;
     uint64_t key;
 };
 
@@ -25,10 +25,10 @@ struct source_position {
  * Returns the lanes that wait, at a collective or at the end of an iteration, at the earliest position in the source.
  * Returns 0 if no lane waits.
  */
-lane_mask simt_earliest_waiting_lanes(const struct warp *warp);
+lane_mask simt_waiting_lanes_first_in_source(const struct warp *warp);
 
 /** Stores for each lane the position at which the replay must stop issuing the lane's events for now. */
-void simt_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES]);
+void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES]);
 
 /**
  * Returns a limit as a key that can be compared with `key`. If `key` has a smaller call depth, the result is the

@@ -18,17 +18,17 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
         simt_reject_host_call("a barrier of a block or a grid", site);
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
-    if (SIMT_UNLIKELY(simt_races_deferred))
+    if (SIMT_UNLIKELY(simt_num_deferred_races))
         simt_deferred_race_report();
     lane->wait_site = site;
-    lane->wait_call = call;
+    lane->barrier_id = call;
     warp->ready &= ~self;
     warp->at_barrier |= self;
-    simt_running.block->barrier_predicate += predicate != 0;
+    simt_running.block->barrier_predicate_sum += predicate != 0;
     simt_order.last_load = 0;
-    simt_progress.arrivals++;
+    simt_progress.num_arrivals++;
     simt_lane_suspend();
-    return simt_running.block->barrier_count;
+    return simt_running.block->barrier_result;
 }
 
 void simt_syncthreads(unsigned call)
@@ -54,7 +54,7 @@ int simt_syncthreads_count(int predicate, unsigned call)
 
 int simt_syncthreads_and(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->threads;
+    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->num_threads;
 }
 
 int simt_syncthreads_or(int predicate, unsigned call)
@@ -77,22 +77,22 @@ int simt_grid_is_cooperative(void)
     return simt_current_launch.cooperative;
 }
 
-void simt_grid_wait(void)
+void simt_grid_dependency_sync(void)
 {
     if (simt_running.lane)
-        simt_order_wait_for_launches();
+        simt_order_grid_dependency_sync();
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
 {
-    if (lane->wait_call & NAMED_BARRIER)
-        snprintf(name, BARRIER_NAME_SIZE, "__barrier_sync(%u)", lane->wait_call & ~NAMED_BARRIER);
-    else if (lane->wait_call & GROUP_BARRIER)
+    if (lane->barrier_id & NAMED_BARRIER)
+        snprintf(name, BARRIER_NAME_SIZE, "__barrier_sync(%u)", lane->barrier_id & ~NAMED_BARRIER);
+    else if (lane->barrier_id & GROUP_BARRIER)
         snprintf(name, BARRIER_NAME_SIZE, "the block's sync()");
     else
-        snprintf(name, BARRIER_NAME_SIZE, "%s", lane->wait_call == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
+        snprintf(name, BARRIER_NAME_SIZE, "%s", lane->barrier_id == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
 }
 
 /** Reports a fault if threads wait at different barriers, unless both calls are copies of one call in the source. */
@@ -101,7 +101,7 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
     char name[BARRIER_NAME_SIZE], first_name[BARRIER_NAME_SIZE];
 
     simt_barrier_name(first, first_name);
-    for (unsigned i = 1; i < block->threads && !simt_faulted; i++) {
+    for (unsigned i = 1; i < block->num_threads && !simt_faulted; i++) {
         simt_barrier_name(&block->lane[i], name);
         simt_check_same_call(&block->lane[i], first, "divergent barrier", name, first_name);
     }
@@ -117,7 +117,7 @@ void simt_barrier_complete(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
-    for (unsigned i = 1; i < block->threads; i++) {
+    for (unsigned i = 1; i < block->num_threads; i++) {
         if (!lanes_reached_same_call(&block->lane[i], first)) {
             check_barrier_sites(block, first);
             break;
@@ -140,9 +140,9 @@ void simt_barrier_open(struct block *block)
     NOTIFY_OBSERVERS(barrier_opens, block);
     block->opened_barriers_hash |= site_bit(block->lane[0].wait_site);
     block->num_at_grid_barrier = 0;
-    block->barrier_count = block->barrier_predicate;
-    block->barrier_predicate = 0;
-    for (unsigned i = 0; i < block->warps; i++) {
+    block->barrier_result = block->barrier_predicate_sum;
+    block->barrier_predicate_sum = 0;
+    for (unsigned i = 0; i < block->num_warps; i++) {
         block->warp[i].ready = block->warp[i].at_barrier;
         block->warp[i].at_barrier = 0;
     }

@@ -91,7 +91,7 @@ static struct chunk chunk_of(const struct bulk_copy *copy, uint32_t number)
 
 static struct shadow_cell *shared_cell(const struct bulk_copy *copy, const struct chunk *chunk)
 {
-    return copy->shadow + ((uintptr_t)chunk->to - simt_memory.shared) / 4;
+    return copy->shared_shadow + ((uintptr_t)chunk->to - simt_memory.shared) / 4;
 }
 
 static struct shadow_cell *global_cell(const void *address)
@@ -111,14 +111,14 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
     struct word_access access = {.pc = pc,
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
-                                 .in_structure = true,
+                                 .may_include_padding = true,
                                  .type = ACCESS_LOAD,
                                  .space = SPACE_GLOBAL};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->from + 4 * word;
-        shadow_load(cell, access);
-        simt_check_proxy(cell, SPACE_GLOBAL, pc, "copies");
+        shadow_check_load(cell, access);
+        simt_check_proxy_fence(cell, SPACE_GLOBAL, pc, "copies");
     }
 }
 
@@ -132,9 +132,9 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
         if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
-            simt_check_proxy(cell, SPACE_SHARED, copy->pc, "overwrites");
-        shadow_store(cell, access);
-        shadow_begin_copy(cell);
+            simt_check_proxy_fence(cell, SPACE_SHARED, copy->pc, "overwrites");
+        shadow_check_store(cell, access);
+        shadow_begin_async_copy(cell);
     }
 }
 
@@ -149,7 +149,7 @@ static void check_source(const struct bulk_copy *copy)
         return;
     if (data < simt_program.data_high - simt_program.data_low) {
         if (!simt_variable_contains(from, bytes))
-            simt_fault_no_variable(from, (unsigned)bytes, false, copy->pc);
+            simt_fault_outside_device_variables(from, (unsigned)bytes, false, copy->pc);
         return;
     }
     char where[160];
@@ -190,7 +190,7 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     copies[number] = *copy;
-    copies[number].shadow = simt_memory.shared_shadow;
+    copies[number].shared_shadow = simt_memory.shared_shadow;
     return number;
 }
 
@@ -199,7 +199,7 @@ void simt_bulk_copy_begin(uint32_t copy_number)
     struct bulk_copy *const copy = &copies[copy_number];
 
     copy->epoch = ++simt_order.epoch;
-    if (!simt_proxy_record_epoch())
+    if (!simt_proxy_record_bulk_copy_epoch())
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
@@ -220,9 +220,9 @@ uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
         const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena;
 
         if (from)
-            return global < simt_memory.arena_bytes ? global : (from - simt_program.data_low) | EVENT_OUTSIDE;
+            return global < simt_memory.arena_bytes ? global : (from - simt_program.data_low) | EVENT_PROGRAM_DATA;
     }
-    return EVENT_OUTSIDE;
+    return EVENT_PROGRAM_DATA;
 }
 
 /** Ends the launch if a word of the source has been written since the copy was issued. */
@@ -252,7 +252,7 @@ uint32_t simt_bulk_copy_complete(uint32_t copy_number)
         const struct chunk chunk = chunk_of(copy, i);
 
         for (unsigned word = 0; word < CHUNK_WORDS; word++)
-            shadow_end_copy_as_write(shared_cell(copy, &chunk) + word);
+            shadow_end_async_copy_as_write(shared_cell(copy, &chunk) + word);
         if (chunk.from) {
             check_unchanged(copy, &chunk);
             memcpy(chunk.to, chunk.from, CHUNK);
@@ -271,7 +271,7 @@ uint32_t simt_bulk_copy_discard(uint32_t copy_number)
         const struct chunk chunk = chunk_of(copy, i);
 
         for (unsigned word = 0; word < CHUNK_WORDS; word++)
-            shadow_end_copy(shared_cell(copy, &chunk) + word);
+            shadow_end_async_copy(shared_cell(copy, &chunk) + word);
     }
     return drop(copy_number);
 }

@@ -18,11 +18,11 @@ struct bulk_copy {
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t issuing_thread;    /**< index of the issuing thread in the block */
-    uint32_t epoch;             /**< epoch that covers only this copy's writes */
-    uint32_t phase;             /**< phase of the copy's mbarrier */
-    uint32_t next_copy;         /**< next copy of the same mbarrier; 0 if none */
-    struct shadow_cell *shadow; /**< shadow of the block's shared memory */
+    uint32_t issuing_thread;           /**< index of the issuing thread in the block */
+    uint32_t epoch;                    /**< epoch that covers only this copy's writes */
+    uint32_t phase;                    /**< phase of the copy's mbarrier */
+    uint32_t next_copy;                /**< next copy of the same mbarrier; 0 if none */
+    struct shadow_cell *shared_shadow; /**< shadow of the block's whole shared memory */
 };
 
 /**
@@ -34,8 +34,8 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 void simt_bulk_copy_begin(uint32_t copy_number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
 /**
- * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_OUTSIDE if
- * the copy writes only zeros.
+ * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_PROGRAM_DATA
+ * if the copy writes only zeros.
  */
 uint64_t simt_bulk_copy_source_offset(uint32_t copy_number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)

@@ -141,10 +141,10 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     const unsigned i = lane->thread % WARP_LANES;
     const lane_mask self = lane_bit(i);
 
-    if (SIMT_UNLIKELY(simt_races_deferred))
+    if (SIMT_UNLIKELY(simt_num_deferred_races))
         simt_deferred_race_report();
     if (of_active(mask))
-        lane->key = next_step(lane->key);
+        lane->next_event_key = key_of_next_step(lane->next_event_key);
     else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
@@ -154,11 +154,11 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     warp->collective_value[i] = value;
     warp->collective_argument[i] = argument;
     warp->ready &= ~self;
-    warp->waiting |= self;
+    warp->at_collective |= self;
     lane->wait_site = site;
-    lane->wait_call = 0;
+    lane->barrier_id = 0;
     simt_order.last_load = 0;
-    simt_progress.arrivals++;
+    simt_progress.num_arrivals++;
     simt_lane_suspend();
     return warp->collective_value[i];
 }
@@ -203,7 +203,7 @@ uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
                                      SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_tiles(unsigned threads, unsigned size)
+void simt_check_tile_size(unsigned threads, unsigned size)
 {
     if (size == 0 || threads % size != 0)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "incomplete tile",
@@ -229,17 +229,17 @@ unsigned simt_lane_number(void)
     return simt_running.lane->thread % WARP_LANES;
 }
 
-void simt_scope_ends(struct simt_scope *scope)
+void simt_control_frame_ends(struct simt_control_frame *frame)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    if (scope->is_loop) {
+    if (frame->is_loop) {
         simt_running.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
         arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
     }
-    lane->scope = scope->outer;
+    lane->control_frame = frame->outer;
 }
 
 void simt_lanes_join(unsigned mark_number)
@@ -248,7 +248,7 @@ void simt_lanes_join(unsigned mark_number)
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    lane->next_event_key = (lane->next_event_key & KEY_DEPTH_MASK) | (uint64_t)mark_number << KEY_BASIC_BLOCK_SHIFT;
     arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
@@ -407,10 +407,10 @@ static bool on_one_line(uintptr_t pc, uintptr_t other)
 /** Reports a shuffle in which `lane` reads from a lane that does not participate. */
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
-    const struct lane *reader = &simt_running.warp_lane[lane];
+    const struct lane *reader = &simt_running.warp_lanes[lane];
     const lane_mask mask = warp->collective_mask[lane];
     const bool returned = warp->done >> source & 1;
-    const uintptr_t end = returned ? simt_running.warp_lane[source].wait_site : 0;
+    const uintptr_t end = returned ? simt_running.warp_lanes[source].wait_site : 0;
     char why[96], all[80] = "";
 
     if (!of_active(mask))
@@ -536,10 +536,10 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
  */
 static bool check_same_call(lane_mask group)
 {
-    const struct lane *first = &simt_running.warp_lane[lowest_lane(group)];
+    const struct lane *first = &simt_running.warp_lanes[lowest_lane(group)];
 
     FOR_EACH_LANE (i, group & (group - 1)) {
-        const struct lane *lane = &simt_running.warp_lane[i];
+        const struct lane *lane = &simt_running.warp_lanes[i];
 
         if (SIMT_UNLIKELY(!lanes_reached_same_call(lane, first)) &&
             !simt_check_same_call(lane, first, "divergent collective", simt_collective_name(simt_running.warp, i),
@@ -560,27 +560,27 @@ static void record_missed(struct warp *warp, lane_mask group, const char *name)
     const lane_mask absent = warp->collective_mask[first] & warp->done;
     unsigned kept = 0;
 
-    for (unsigned i = 0; i < warp->num_bypassed; i++) {
-        struct access_past_collective *passed = &warp->bypassed[i];
+    for (unsigned i = 0; i < warp->num_accesses_past_collectives; i++) {
+        struct access_past_collective *passed = &warp->accesses_past_collectives[i];
 
         if ((passed->lanes & absent) && !passed->waited_lanes) {
             passed->lanes &= absent;
             passed->waited_lanes = group;
-            passed->collective_site = simt_running.warp_lane[first].wait_site;
+            passed->collective_site = simt_running.warp_lanes[first].wait_site;
             passed->collective_name = name;
-            warp->completed_bypassed |= group;
+            warp->completed_bypassed_collective |= group;
         }
-        if (passed->waited_lanes || (warp->waiting & ~group))
-            warp->bypassed[kept++] = *passed;
+        if (passed->waited_lanes || (warp->at_collective & ~group))
+            warp->accesses_past_collectives[kept++] = *passed;
     }
-    warp->num_bypassed = kept;
+    warp->num_accesses_past_collectives = kept;
 }
 
 /** Checks that all lanes load or store the same matrix; returns false after a fault. */
 static bool is_one_matrix(const struct warp *warp)
 {
     for (unsigned lane = 1; lane < WARP_LANES; lane++) {
-        const struct lane *other = &simt_running.warp_lane[lane];
+        const struct lane *other = &simt_running.warp_lanes[lane];
 
         if (warp->collective_value[lane] == warp->collective_value[0] &&
             warp->collective_argument[lane] == warp->collective_argument[0])
@@ -598,7 +598,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     const enum collective kind = collective_of(call);
 
     if (SIMT_UNLIKELY(group != ALL_LANES)) {
-        const struct lane *first = &simt_running.warp_lane[lowest_lane(group)];
+        const struct lane *first = &simt_running.warp_lanes[lowest_lane(group)];
         const unsigned absent = lowest_lane(~group);
 
         simt_fault_thread(cudaErrorLaunchFailure, first->index, first->wait_site, "warp without all lanes",
@@ -654,12 +654,12 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
 
     if (!check_same_call(group))
         return;
-    if (SIMT_UNLIKELY(warp->num_bypassed > 0))
+    if (SIMT_UNLIKELY(warp->num_accesses_past_collectives > 0))
         record_missed(warp, group, names[kind]);
     collective.warp = warp;
     collective.name = simt_collective_name(warp, first);
     collective.lanes = group;
-    collective.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
+    collective.shuffle_bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
     memcpy(collective.operands, warp->collective_value, sizeof collective.operands);
     if (kind <= COLLECTIVE_SHUFFLE_XOR) {
         collective.kind = WARP_COLLECTIVE_SHUFFLE;
@@ -675,7 +675,7 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
     }
-    warp->waiting &= ~group;
+    warp->at_collective &= ~group;
     warp->ready |= group;
     if (good)
         NOTIFY_OBSERVERS(collective_done, &collective);
@@ -688,7 +688,7 @@ static lane_mask lanes_at_same_call(const struct warp *warp, unsigned lane)
     const uint64_t call = warp->collective_call[lane];
     lane_mask group = 0;
 
-    FOR_EACH_LANE (other, warp->waiting & mask) {
+    FOR_EACH_LANE (other, warp->at_collective & mask) {
         if (warp->collective_mask[other] == mask && ((warp->collective_call[other] ^ call) & CALL_AGREED) == 0)
             group |= lane_bit(other);
     }
@@ -707,16 +707,16 @@ static void complete_active(struct warp *warp)
 {
     lane_mask left = 0;
 
-    FOR_EACH_LANE (lane, warp->waiting)
+    FOR_EACH_LANE (lane, warp->at_collective)
         left |= (lane_mask)(collective_of(warp->collective_call[lane]) == COLLECTIVE_ACTIVE) << lane;
     while (left) {
-        const uintptr_t site = simt_running.warp_lane[lowest_lane(left)].wait_site;
+        const uintptr_t site = simt_running.warp_lanes[lowest_lane(left)].wait_site;
         lane_mask group = 0;
 
         FOR_EACH_LANE (lane, left)
-            group |= (lane_mask)(simt_running.warp_lane[lane].wait_site == site) << lane;
+            group |= (lane_mask)(simt_running.warp_lanes[lane].wait_site == site) << lane;
         set_all(warp, group, group);
-        warp->waiting &= ~group;
+        warp->at_collective &= ~group;
         warp->ready |= group;
         left &= ~group;
     }
@@ -725,20 +725,20 @@ static void complete_active(struct warp *warp)
 /** Completes the collective, or the reconvergence, that the lanes at the earliest position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
-    const lane_mask group = simt_earliest_waiting_lanes(warp);
+    const lane_mask group = simt_waiting_lanes_first_in_source(warp);
 
     if (group && collective_of(warp->collective_call[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
         complete(warp, group, warp->collective_call[lowest_lane(group)]);
         return;
     }
     warp->at_iteration_end &= ~group;
-    warp->waiting &= ~group;
+    warp->at_collective &= ~group;
     warp->ready |= group;
 }
 
 void simt_collectives_complete(struct warp *warp, bool stuck)
 {
-    lane_mask left = warp->waiting;
+    lane_mask left = warp->at_collective;
 
     while (left && !simt_faulted) {
         const unsigned lane = lowest_lane(left);
@@ -773,14 +773,14 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
     } else if (warp->at_mbarrier >> other & 1) {
         verb = "waits at ";
         at = "an mbarrier";
-    } else if (warp->waiting >> other & 1) {
+    } else if (warp->at_collective >> other & 1) {
         verb = "is at ";
         at = names[collective_of(warp->collective_call[other])];
     }
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
              names[collective_of(warp->collective_call[lane])], SHOW_LANES(warp->collective_mask[lane]), other,
              absent->index.x, absent->index.y, absent->index.z, verb, at, absent->wait_site);
-    if (warp->waiting >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
+    if (warp->at_collective >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
         const size_t length = strlen(text);
 
         snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->collective_mask[other]));

@@ -90,21 +90,22 @@ static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 /** Checks and records the accesses of a copy as accesses of the running thread. */
 static void access_words(const struct copy *copy)
 {
-    struct word_access access = {.pc = copy->pc, .site = cell_site(copy->pc), .in_structure = copy->from_bytes >= 8};
+    struct word_access access = {
+        .pc = copy->pc, .site = cell_site(copy->pc), .may_include_padding = copy->from_bytes >= 8};
 
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         access.address = (uintptr_t)copy->from + 4 * word;
         access.bytes = bytes_of_word(copy->from_bytes, word);
         access.type = ACCESS_LOAD;
         access.space = SPACE_GLOBAL;
-        shadow_load(&copy->from_cells[word], access);
+        shadow_check_load(&copy->from_cells[word], access);
     }
     for (unsigned word = 0; 4 * word < copy->bytes; word++) {
         access.address = (uintptr_t)copy->to + 4 * word;
         access.bytes = 0xf;
         access.type = ACCESS_STORE;
         access.space = SPACE_SHARED;
-        shadow_store(&copy->to_cells[word], access);
+        shadow_check_store(&copy->to_cells[word], access);
     }
 }
 
@@ -135,7 +136,7 @@ static void begin_copy(struct copy *copy)
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++)
         copy->source[word] = stamp_of(&copy->from_cells[word]);
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_begin_copy(&copy->to_cells[word]);
+        shadow_begin_async_copy(&copy->to_cells[word]);
 }
 
 /** Ends the launch if any part of the source has been written since the issue. */
@@ -162,14 +163,14 @@ static void check_source(const struct copy *copy)
 static void unmark(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_end_copy(&copy->to_cells[word]);
+        shadow_end_async_copy(&copy->to_cells[word]);
 }
 
 /** Unmarks the destination after a wait on an mbarrier, and records the copy as a write in the current epoch. */
 static void complete(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_end_copy_as_write(&copy->to_cells[word]);
+        shadow_end_async_copy_as_write(&copy->to_cells[word]);
 }
 
 /** Writes the copied bytes and the zero-fill to the destination. */
@@ -232,8 +233,8 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
             "copies %zu bytes asynchronously from an address that is not a multiple of %zu (it ends in 0x%x)", bytes,
             bytes, (unsigned)((uintptr_t)from & 0xff));
     if (is_data && !simt_variable_contains((uintptr_t)from, copied))
-        simt_fault_no_variable((uintptr_t)from, (unsigned)copied, false, pc);
-    *offset = is_data ? data | EVENT_OUTSIDE : global;
+        simt_fault_outside_device_variables((uintptr_t)from, (unsigned)copied, false, pc);
+    *offset = is_data ? data | EVENT_PROGRAM_DATA : global;
     return is_data ? simt_memory.data_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
 }
 
@@ -271,8 +272,8 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     lane->last_copy = number;
     begin_copy(copy);
     simt_order.last_load = 0;
-    simt_record_event(pc, source, EVENT_COPY_FROM, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
-    simt_record_event(pc, destination, EVENT_COPY_TO, (unsigned)bytes, shared);
+    simt_record_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
+    simt_record_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
 }
 
 void simt_copies_commit(void)
@@ -321,7 +322,7 @@ void simt_copies_discard(uint32_t *first_copy)
 
 void simt_copies_discard_of_block(struct block *block)
 {
-    for (unsigned i = 0; i < block->threads && under_way > 0; i++) {
+    for (unsigned i = 0; i < block->num_threads && under_way > 0; i++) {
         struct lane *const lane = &block->lane[i];
 
         while (lane->first_copy) {

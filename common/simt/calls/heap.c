@@ -41,9 +41,9 @@ static void *heap_allocate(size_t bytes, const char *made_by, uintptr_t call_sit
         return NULL;
     const size_t offset = arena_offset(memory);
 
-    simt_arena.allocations[simt_allocation_at(memory) - simt_arena.allocations].allocating_call = made_by;
+    simt_arena.allocations[simt_allocation_starting_at(memory) - simt_arena.allocations].allocating_call = made_by;
     heap_used += heap_bytes(bytes);
-    simt_copy_marks_to_shadow(offset, offset + bytes);
+    simt_copy_marks_to_shadow(offset, bytes);
     simt_memory.arena_bytes = simt_arena.used_end;
     simt_memory_watch(simt_memory.watched);
     return memory;
@@ -58,12 +58,12 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
                                  .pc = pc,
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
-                                 .is_free = true,
+                                 .is_deallocation = true,
                                  .type = ACCESS_STORE,
                                  .space = SPACE_GLOBAL};
 
     for (size_t word = 0; word < (allocation->bytes + 3) / 4; word++, access.address += 4)
-        shadow_store_known(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
+        shadow_check_store_races(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
 }
 
 /** For each call that allocates memory, the call that must free that memory. */
@@ -80,7 +80,7 @@ static _Noreturn void fault_mismatch(const char *freed_by, const char *allocated
 /** Frees a heap allocation for the call `freed_by`; returns false if `memory` is not the start of an allocation. */
 static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
-    const struct allocation *const allocation = simt_allocation_at(memory);
+    const struct allocation *const allocation = simt_allocation_starting_at(memory);
 
     if (!allocation || allocation->owner != OWNER_KERNEL)
         return false;
@@ -110,7 +110,8 @@ void *simt_malloc(size_t bytes)
  */
 static bool is_behind_count(const void *memory)
 {
-    const struct allocation *const allocation = simt_is_kernel_allocation(memory) ? simt_allocation_of(memory) : NULL;
+    const struct allocation *const allocation = simt_is_kernel_allocation(memory) ? simt_allocation_at_or_after(memory)
+                                                                                  : NULL;
     const size_t offset = allocation ? arena_offset(memory) - allocation->offset : 0;
 
     return (offset == sizeof(size_t) || offset == 16) && strcmp(allocation->allocating_call, "new[]") == 0;
@@ -123,7 +124,7 @@ static _Noreturn void fault_release(const void *memory, const char *freed_by, ui
     if (strcmp(freed_by, "delete[]") != 0 && is_behind_count(memory))
         fault_mismatch(freed_by, "new[]", "delete[]", pc);
 
-    if (simt_allocation_at(memory) || !simt_arena_describe((uintptr_t)memory, where, sizeof where))
+    if (simt_allocation_starting_at(memory) || !simt_arena_describe((uintptr_t)memory, where, sizeof where))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "frees memory that no kernel has allocated");
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "frees a pointer that is %s; it must be one that malloc() returned, and not be freed twice", where);

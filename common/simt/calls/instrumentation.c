@@ -44,7 +44,7 @@ ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
     struct lane *lane = simt_running.lane;
     struct lane_event *event = lane->next_event;
 
-    event->key = lane->key++;
+    event->key = lane->next_event_key++;
     event->access = access;
     event->pc = pc;
     lane->next_event = event + 1;
@@ -84,23 +84,32 @@ void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, 
     record(pc, access_of(kind, bytes, offset));
 }
 
-void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t quantity,
-                             uint64_t offset_or_phase)
+void simt_record_bulk_copy(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset)
 {
     if (SIMT_LIKELY(!simt_memory.watched))
         return;
     make_room_for_event();
-    NOTIFY_OBSERVERS(lane_uses_barrier, quantity, offset_or_phase);
-    record(pc, access_of(kind, operation, offset));
+    NOTIFY_OBSERVERS(lane_issues_bulk_copy, bytes, shared_offset);
+    record(pc, access_of(EVENT_BULK_COPY, 0, source_offset));
+}
+
+void simt_record_mbarrier_use(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset, uint64_t operand,
+                              uint64_t phase)
+{
+    if (SIMT_LIKELY(!simt_memory.watched))
+        return;
+    make_room_for_event();
+    NOTIFY_OBSERVERS(lane_uses_mbarrier, operand, phase);
+    record(pc, access_of(EVENT_MBARRIER, operation, shared_offset));
 }
 
 /** The properties of a memory access that follow from the hook called by the compiler. */
 struct touch {
     enum shadow_access what;
-    uint8_t kind;      /**< for an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
-    bool needs_value;  /**< for an atomic: the old value is used */
-    bool in_structure; /**< the access is part of an access of 8 bytes or more */
-    bool is_uncounted; /**< the access is only checked, because another hook records it */
+    uint8_t kind;             /**< for an atomic: ATOMIC_BLOCK_SCOPE, ATOMIC_STORE or 0 */
+    bool reads_old_value;     /**< for an atomic: the old value is used */
+    bool may_include_padding; /**< the access is part of an access of 8 bytes or more */
+    bool is_uncounted;        /**< the access is only checked, because another hook records it */
 };
 
 ALWAYS_INLINE bool stores(struct touch touch)
@@ -111,9 +120,9 @@ ALWAYS_INLINE bool stores(struct touch touch)
 ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access access)
 {
     if (access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC)
-        shadow_store(cell, access);
+        shadow_check_store(cell, access);
     else
-        shadow_load(cell, access);
+        shadow_check_load(cell, access);
 }
 
 /**
@@ -130,8 +139,8 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .site = cell_site(pc),
                                  .bytes = 0xf,
                                  .atomic_kind = touch.kind,
-                                 .needs_value = touch.needs_value,
-                                 .in_structure = touch.in_structure || bytes >= 8,
+                                 .reads_old_value = touch.reads_old_value,
+                                 .may_include_padding = touch.may_include_padding || bytes >= 8,
                                  .type = touch.what,
                                  .space = space};
 
@@ -245,7 +254,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
 static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     if (!simt_variable_contains(address, bytes))
-        simt_fault_no_variable(address, bytes, store, pc);
+        simt_fault_outside_device_variables(address, bytes, store, pc);
     if (address % bytes != 0)
         fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
 }
@@ -289,13 +298,14 @@ static bool is_near(uintptr_t address, uintptr_t other, uintptr_t distance)
 
 static bool is_in_constant_table(uintptr_t address)
 {
-    return address - simt_program.constant_table_low <
-           simt_program.constant_table_high - simt_program.constant_table_low;
+    return address - simt_program.read_only_constants_low <
+           simt_program.read_only_constants_high - simt_program.read_only_constants_low;
 }
 
 static bool is_in_device_table(uintptr_t address)
 {
-    return address - simt_program.device_table_low < simt_program.device_table_high - simt_program.device_table_low;
+    return address - simt_program.read_only_device_low <
+           simt_program.read_only_device_high - simt_program.read_only_device_low;
 }
 
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
@@ -312,8 +322,8 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     if (shared < simt_memory.shared_bytes) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
 
-        if (simt_word_is_unowned(cell))
-            simt_fault_unowned(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
+        if (simt_word_is_outside_variables(cell))
+            simt_fault_outside_variables(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
         kind = "out-of-bounds shared access";
     } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
         kind = "out-of-bounds global access";
@@ -378,8 +388,8 @@ static bool outlives_host_function(uintptr_t address)
 {
     enum { STACK_BYTES = 8 << 20 };
 
-    return address - simt_program.host_low < simt_program.host_high - simt_program.host_low ||
-           address - simt_host_function_frame < STACK_BYTES || simt_is_host_accessible((const void *)address);
+    return address - simt_program.writable_low < simt_program.writable_high - simt_program.writable_low ||
+           address - simt_host_function_frame < STACK_BYTES || simt_is_pinned_or_managed((const void *)address);
 }
 
 /** Reports an access by the host that extends beyond an allocation of pinned or managed memory. */
@@ -388,14 +398,14 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
     char location[LOCATION_TEXT_SIZE];
     char where[160];
 
-    if (!simt_host_access_is_outside((const void *)address, bytes) ||
+    if (!simt_host_access_is_invalid((const void *)address, bytes) ||
         !simt_arena_describe(address, where, sizeof where))
         return;
     simt_source_line(pc, location);
-    simt_fault_launch(cudaErrorIllegalAddress,
-                      "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
-                      "compare the index with the number of elements",
-                      location, store ? "writes" : "reads", bytes, where);
+    simt_fault_set_message(cudaErrorIllegalAddress,
+                           "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
+                           "compare the index with the number of elements",
+                           location, store ? "writes" : "reads", bytes, where);
     simt_set_sticky_error(cudaErrorIllegalAddress);
 }
 
@@ -471,7 +481,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             check_loaded(address, simt_memory.data_shadow + (address - image->data_low) / 4, pc);
         if (!touch.is_uncounted)
             simt_record_event(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                              (address - image->data_low) | EVENT_OUTSIDE);
+                              (address - image->data_low) | EVENT_PROGRAM_DATA);
         return;
     }
     if (is_in_constant_table(address) || is_in_device_table(address)) {
@@ -482,7 +492,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         check_variable(address, bytes, store, pc);
         return;
     }
-    if (address - image->host_low < image->host_high - image->host_low &&
+    if (address - image->writable_low < image->writable_high - image->writable_low &&
         !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes of a variable of the host" SIMT_ADVICE_PREFIX
@@ -491,7 +501,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address - image->low < image->high - image->low) {
         if (store)
             fault_read_only(bytes, pc);
-        if (simt_is_host_constant(address) || is_parameter(address))
+        if (simt_is_host_only_constant(address) || is_parameter(address))
             fault_host_constant(pc);
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
@@ -580,7 +590,7 @@ void simt_record_poll(const void *address)
     lane->num_polls++;
     simt_progress.polls_without_progress++;
     if (cell)
-        simt_poll_seen[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct poll_seen){
+        simt_last_polls[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct last_poll){
             .epoch = simt_order.epoch, .write_epoch = cell->write_epoch};
 }
 
@@ -615,7 +625,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
     const struct touch touch = {
-        .what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8, .is_uncounted = !counted};
+        .what = store ? ACCESS_STORE : ACCESS_LOAD, .may_include_padding = bytes >= 8, .is_uncounted = !counted};
     struct lane *lane = simt_running.lane;
 
     if (!lane) {
@@ -649,15 +659,15 @@ static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t
         shadow_access(shadow, base, address + part, element, touch, pc, space);
 }
 
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block, bool needs_value,
-                        uintptr_t pc)
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
+                        bool reads_old_value, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena;
     const uintptr_t shared = address - simt_memory.shared;
     const uintptr_t data = address - simt_program.data_low;
     const struct touch touch = {
-        .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_IN_BLOCK : 0, .needs_value = needs_value};
+        .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_BLOCK_SCOPE : 0, .reads_old_value = reads_old_value};
 
     if (!simt_running.lane)
         return;
@@ -677,7 +687,7 @@ void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_by
         check_variable(address, bytes, true, pc);
         touch_elements(simt_memory.data_shadow, simt_program.data_low, address, bytes, element_bytes, touch, pc,
                        SPACE_GLOBAL);
-        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_PROGRAM_DATA);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
@@ -700,13 +710,13 @@ void simt_exempt_last_load(const void *pointer, unsigned bytes)
     if (!simt_running.lane || simt_order.last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
-        simt_deferred_race_dismiss(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+        simt_deferred_race_excuse_cas(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
     else if (shared < simt_memory.shared_bytes)
-        simt_deferred_race_dismiss(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+        simt_deferred_race_excuse_cas(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
     else if (simt_variable_contains(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
-        simt_deferred_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL,
-                                   bytes);
+        simt_deferred_race_excuse_cas(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL,
+                                      bytes);
 }
 
 /** Reports an address in shared or local memory that a kernel thread passes to a function for global memory. */
@@ -726,7 +736,7 @@ void simt_check_global(const void *pointer, const char *function)
         check_global((uintptr_t)pointer, function, SIMT_RETURN_ADDRESS());
 }
 
-void simt_record_read_only_load(const void *pointer, unsigned bytes)
+void simt_check_ldg(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t pc = SIMT_RETURN_ADDRESS();
@@ -736,7 +746,7 @@ void simt_record_read_only_load(const void *pointer, unsigned bytes)
         return;
     check_global(address, "__ldg()", pc);
     for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
-        simt_check_read_only(
+        simt_check_ldg_load(
             cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
                                               .pc = pc,
                                               .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
@@ -784,15 +794,15 @@ void __tsan_func_entry(void *call_site)
     if (!lane)
         return;
     check_stack(lane, SIMT_RETURN_ADDRESS());
-    lane->call_depth -= EVENT_ONE_CALL;
-    simt_running.block->call_sites[lane->thread][(lane->call_depth >> EVENT_DEPTH_SHIFT) % MAX_CALL_SITES] =
+    lane->call_depth -= KEY_ONE_CALL;
+    simt_running.block->call_sites[lane->thread][(lane->call_depth >> KEY_DEPTH_SHIFT) % MAX_CALL_SITES] =
         (uintptr_t)call_site;
 }
 
 void __tsan_func_exit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->call_depth += EVENT_ONE_CALL;
+        simt_running.lane->call_depth += KEY_ONE_CALL;
 }
 
 void simt_fault_host_function(const char *name)
@@ -821,7 +831,7 @@ void simt_basic_block(unsigned mark_number)
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    lane->next_event_key = (lane->next_event_key & KEY_DEPTH_MASK) | (uint64_t)mark_number << KEY_BASIC_BLOCK_SHIFT;
     record(SIMT_RETURN_ADDRESS(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
@@ -831,16 +841,17 @@ uint64_t simt_call_begins(unsigned mark_number)
 
     if (!lane)
         return 0;
-    const uint64_t saved_key = lane->key;
+    const uint64_t saved_key = lane->next_event_key;
 
-    lane->key = ((saved_key & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)mark_number << EVENT_POSITION_SHIFT;
+    lane->next_event_key = ((saved_key & KEY_DEPTH_MASK) - KEY_ONE_CALL) | (uint64_t)mark_number
+                                                                               << KEY_BASIC_BLOCK_SHIFT;
     return saved_key;
 }
 
 void simt_call_ends(uint64_t saved_key)
 {
     if (simt_running.lane)
-        simt_running.lane->key = saved_key;
+        simt_running.lane->next_event_key = saved_key;
 }
 
 /**

@@ -13,8 +13,8 @@
  * updated atomically; the atomic's scope is the lane's block (if `in_block`) or all threads. Does nothing outside
  * kernels. An atomic that does not need the old value may be the first write to its address.
  */
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block, bool needs_value,
-                        uintptr_t pc);
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
+                        bool reads_old_value, uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_record_poll(const void *address);
 
@@ -25,11 +25,16 @@ void simt_access_matrix_row(const void *row, uintptr_t pc);
 void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
- * Records an EVENT_BULK_COPY, or an EVENT_MBARRIER with its mbarrier_operation, but only while memory is watched.
- * `quantity` and `offset_or_phase` are the arguments of the observers' lane_uses_barrier.
+ * Records an EVENT_BULK_COPY of `bytes` bytes from `source_offset`, an offset in global memory as events record it, but
+ * only while memory is watched.
  */
-void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t quantity,
-                             uint64_t offset_or_phase);
+void simt_record_bulk_copy(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset);
+/**
+ * Records an EVENT_MBARRIER for the mbarrier at an offset in shared memory, but only while memory is watched. `operand`
+ * and `phase` are the arguments of the observers' lane_uses_mbarrier.
+ */
+void simt_record_mbarrier_use(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset, uint64_t operand,
+                              uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);

@@ -117,7 +117,7 @@ static void check_address(const void *address, uintptr_t pc)
 static struct barrier *find_barrier(const void *address, uintptr_t pc)
 {
     check_address(address, pc);
-    if (SIMT_UNLIKELY(simt_races_deferred))
+    if (SIMT_UNLIKELY(simt_num_deferred_races))
         simt_deferred_race_report();
     const uint32_t number = number_at(address);
 
@@ -137,10 +137,10 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
 }
 
 /** Records an operation of the running thread on the barrier at an address, for the trace. */
-static void record_use(const void *address, enum mbarrier_operation operation, uint32_t number, uint32_t phase,
+static void record_use(const void *address, enum mbarrier_operation operation, uint32_t operand, uint32_t phase,
                        uintptr_t pc)
 {
-    simt_record_barrier_use(pc, EVENT_MBARRIER, operation, (uintptr_t)address - simt_memory.shared, number, phase);
+    simt_record_mbarrier_use(pc, operation, (uintptr_t)address - simt_memory.shared, operand, phase);
 }
 
 /**
@@ -157,7 +157,7 @@ static bool advise_on_arrivals(char *text, size_t size)
 
         if (barrier->early_wait && barrier->phase == 0)
             early = barrier;
-        if (barrier->phase > 0 && barrier->count < simt_running.block->threads &&
+        if (barrier->phase > 0 && barrier->count < simt_running.block->num_threads &&
             (!most || barrier->phase > most->phase))
             most = barrier;
     }
@@ -231,7 +231,7 @@ static void wake(struct barrier *barrier)
     struct block *const block = simt_running.block;
     const uint32_t number = (uint32_t)(barrier - barriers);
 
-    for (unsigned i = 0; i < block->warps && barrier->waiting > 0; i++) {
+    for (unsigned i = 0; i < block->num_warps && barrier->waiting > 0; i++) {
         struct warp *const warp = &block->warp[i];
 
         FOR_EACH_LANE (lane, warp->at_mbarrier) {
@@ -336,7 +336,7 @@ static void complete_bulk_copies(struct barrier *barrier)
     if (!ended_copy(barrier))
         return;
     simt_order.epoch++;
-    if (!simt_proxy_record_epoch())
+    if (!simt_proxy_record_bulk_copy_epoch())
         simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->wait_site, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
@@ -371,7 +371,7 @@ static void complete_thread_copies(struct barrier *barrier)
 static void record_seen(struct barrier *barrier, uint32_t phases)
 {
     if (!barrier->seen)
-        barrier->seen = calloc(simt_running.block->threads, sizeof *barrier->seen);
+        barrier->seen = calloc(simt_running.block->num_threads, sizeof *barrier->seen);
     if (barrier->seen)
         barrier->seen[simt_running.lane->thread] = phases;
 }
@@ -393,14 +393,14 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
 
         phase++;
         lane->wait_site = pc;
-        lane->wait_call = 0;
+        lane->barrier_id = 0;
         lane->awaited_mbarrier = number;
         lane->awaited_parity = parity & 1;
         lane->waits_without_limit = without_limit;
         warp->ready &= ~self;
         warp->at_mbarrier |= self;
         barriers[number].waiting++;
-        simt_progress.arrivals++;
+        simt_progress.num_arrivals++;
         simt_lane_suspend();
     }
     struct barrier *const barrier = &barriers[number];
@@ -433,7 +433,7 @@ bool simt_mbarriers_time_out(struct block *block)
 {
     bool any = false;
 
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         struct warp *const warp = &block->warp[i];
 
         FOR_EACH_LANE (l, warp->at_mbarrier) {
@@ -513,8 +513,8 @@ static void issue(struct bulk_copy *copy, void *address)
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.watched))
-        simt_record_barrier_use(copy->pc, EVENT_BULK_COPY, 0, simt_bulk_copy_source_offset(number),
-                                bulk_copy_bytes(copy), (uintptr_t)copy->destination - simt_memory.shared);
+        simt_record_bulk_copy(copy->pc, simt_bulk_copy_source_offset(number), bulk_copy_bytes(copy),
+                              (uintptr_t)copy->destination - simt_memory.shared);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
@@ -556,7 +556,7 @@ static void check_map(const simt_tensor_map *map, uintptr_t pc)
     const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
 
     if (!is_shared && (address - (uintptr_t)stacks->base < stacks->mapped_bytes || global < simt_memory.arena_bytes ||
-                       simt_in_program_data(map, sizeof *map)))
+                       simt_is_device_variable_range(map, sizeof *map)))
         return;
     simt_fault_here(cudaErrorIllegalAddress, pc, "bad asynchronous copy",
                     "copies by a tensor map in %s memory; it must be a const __grid_constant__ parameter, or in global "

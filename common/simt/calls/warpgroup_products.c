@@ -127,9 +127,9 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
                                 " before it was waited for",
                                 index.x, index.y, index.z, simt_site_pc(cell->write & CELL_SITE));
             }
-            shadow_load(cell, access);
+            shadow_check_load(cell, access);
             if (cell->write_epoch >= simt_order.block.block_epoch)
-                simt_check_proxy(cell, SPACE_SHARED, pc, "has a product that reads");
+                simt_check_proxy_fence(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
 }
@@ -228,7 +228,7 @@ static struct product *add_product(struct products *products)
 
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
 {
-    const struct lane *const first = simt_running.warp_lane;
+    const struct lane *const first = simt_running.warp_lanes;
     struct products *const products = warp->products;
     const struct product_part *parts[WARP_LANES];
     struct product *const product = add_product(products);
@@ -337,11 +337,11 @@ void simt_products_check_groups(const struct block *block)
 {
     static const struct products none;
 
-    for (unsigned i = 0; i < block->warps && !simt_faulted; i++) {
+    for (unsigned i = 0; i < block->num_warps && !simt_faulted; i++) {
         const struct products *const mine = block->warp[i].products;
 
         for (unsigned j = i / GROUP_WARPS * GROUP_WARPS; mine && j < i / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS; j++) {
-            const struct products *theirs = j < block->warps ? block->warp[j].products : NULL;
+            const struct products *theirs = j < block->num_warps ? block->warp[j].products : NULL;
             const struct lane *const lane = &block->lane[block->warp[i].first_thread];
 
             theirs = theirs ? theirs : &none;
@@ -376,7 +376,7 @@ static void check_requests(const struct block *block, unsigned first)
     const struct lane *const lane = &block->lane[first];
 
     for (unsigned i = 1; i < GROUP_WARPS * WARP_LANES; i++) {
-        const bool exists = first + i < block->threads;
+        const bool exists = first + i < block->num_threads;
         const uint32_t theirs = exists ? lane[i].register_requests_hash : 0;
         const bool is_mine = lane->register_requests_hash != 0;
 
@@ -398,7 +398,7 @@ void simt_register_requests_check(const struct block *block)
     const struct lane *last = NULL;
     unsigned needed = 0;
 
-    for (unsigned i = 0; block->has_register_requests && i < block->threads && !simt_faulted; i++) {
+    for (unsigned i = 0; block->has_register_requests && i < block->num_threads && !simt_faulted; i++) {
         const struct lane *const lane = &block->lane[i];
 
         if (i % (GROUP_WARPS * WARP_LANES) == 0)
@@ -416,7 +416,7 @@ void simt_register_requests_check(const struct block *block)
 
 void simt_products_free(struct block *block)
 {
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         if (block->warp[i].products)
             free(block->warp[i].products->pending);
         free(block->warp[i].products);

@@ -148,7 +148,7 @@ static size_t data_shadow_bytes(void)
 
 bool simt_grid_prepare(void)
 {
-    if (!simt_shared_find(&shared.low, &shared.bytes, &shared.dynamic))
+    if (!simt_find_shared_memory(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
     simt_shared_variables_find(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
@@ -165,15 +165,15 @@ bool simt_grid_make_block(void)
 /** Sets the block's shape and prepares a fiber for each thread that has none. */
 static void block_shape(struct block *block, const struct launch *launch)
 {
-    block->threads = launch->block.x * launch->block.y * launch->block.z;
-    block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
-    for (unsigned i = 0; i < block->warps; i++) {
-        const unsigned lanes = block->threads - i * WARP_LANES;
+    block->num_threads = launch->block.x * launch->block.y * launch->block.z;
+    block->num_warps = (block->num_threads + WARP_LANES - 1) / WARP_LANES;
+    for (unsigned i = 0; i < block->num_warps; i++) {
+        const unsigned lanes = block->num_threads - i * WARP_LANES;
 
         block->warp[i].first_thread = i * WARP_LANES;
         block->warp[i].lanes = lanes >= WARP_LANES ? ALL_LANES : lane_bit(lanes) - 1;
     }
-    for (unsigned i = 0; i < block->threads; i++) {
+    for (unsigned i = 0; i < block->num_threads; i++) {
         struct lane *lane = &block->lane[i];
 
         lane->thread = i;
@@ -186,8 +186,8 @@ static void block_shape(struct block *block, const struct launch *launch)
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
-    if (block->num_prepared_fibers < block->threads)
-        block->num_prepared_fibers = block->threads;
+    if (block->num_prepared_fibers < block->num_threads)
+        block->num_prepared_fibers = block->num_threads;
 }
 
 /* --- memory of kernels -------------------------------------------------------------------------------------------- */
@@ -257,19 +257,19 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
     if (simt_order.epoch > UINT32_MAX / 4 * 3) {
         simt_host_waits_for_all();
-        simt_arena_forget_epochs();
+        simt_arena_clear_accesses();
         blocks_forget();
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
-        simt_constant_reads_forget();
+        simt_constant_reads_clear();
         simt_order.epoch = 0;
     }
-    const struct past_launches *launches = simt_work_begin_launch(launch->overlaps);
+    const struct past_launches *launches = simt_work_begin_launch(launch->programmatic);
 
     if (!launches)
         return false;
     if (launches->num_launches == 1)
-        simt_histories_forget();
-    simt_races_discard();
+        simt_histories_free();
+    simt_deferred_races_clear();
     return simt_order_begin_launch(blocks, launch->cooperative, launches);
 }
 
@@ -338,7 +338,7 @@ static void run_in_turn(uint64_t blocks)
         forget(live[0]);
         simt_order_end_block(&simt_order.block);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_progress.work_before_block = simt_progress.events + simt_progress.arrivals;
+        simt_progress.work_before_block = simt_progress.num_events + simt_progress.num_arrivals;
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }

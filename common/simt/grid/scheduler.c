@@ -20,7 +20,7 @@ uint64_t simt_event_limit;
  */
 static lane_mask lanes_with_room(const struct warp *warp)
 {
-    const struct lane *lanes = simt_running.warp_lane;
+    const struct lane *lanes = simt_running.warp_lanes;
     lane_mask room = 0;
 
     FOR_EACH_LANE (i, warp->ready) {
@@ -36,10 +36,10 @@ static lane_mask lanes_with_room(const struct warp *warp)
  */
 static void take_events(struct warp *warp)
 {
-    struct lane *lanes = simt_running.warp_lane;
+    struct lane *lanes = simt_running.warp_lanes;
 
     FOR_EACH_LANE (i, warp->lanes) {
-        lanes[i].first_unreplayed = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENTS;
+        lanes[i].first_unreplayed_event = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENTS;
         lanes[i].buffer_end = lanes[i].next_event + LANE_EVENTS;
         lanes[i].num_polls = 0;
     }
@@ -62,11 +62,11 @@ static void take_events(struct warp *warp)
 static void park_events(struct warp *warp, lane_mask ran)
 {
     FOR_EACH_LANE (i, warp->lanes) {
-        struct lane *lane = &simt_running.warp_lane[i];
+        struct lane *lane = &simt_running.warp_lanes[i];
 
-        lane->num_parked_events = (uint32_t)(lane->next_event - lane->first_unreplayed);
-        memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS, lane->first_unreplayed,
-               lane->num_parked_events * sizeof *lane->first_unreplayed);
+        lane->num_parked_events = (uint32_t)(lane->next_event - lane->first_unreplayed_event);
+        memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS, lane->first_unreplayed_event,
+               lane->num_parked_events * sizeof *lane->first_unreplayed_event);
         if (lane->num_polls == 0 && (ran & warp->ready & lane_bit(i)))
             simt_progress.polls_without_progress = 0;
     }
@@ -79,7 +79,7 @@ static void park_events(struct warp *warp, lane_mask ran)
  */
 static const struct lane *first_lane(const struct block *block, size_t member, uintptr_t but)
 {
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         lane_mask mask;
 
         memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
@@ -101,7 +101,7 @@ enum { WAITS_TEXT = 384 };
  */
 static void describe_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
 {
-    static const size_t waits[] = {offsetof(struct warp, at_barrier), offsetof(struct warp, waiting),
+    static const size_t waits[] = {offsetof(struct warp, at_barrier), offsetof(struct warp, at_collective),
                                    offsetof(struct warp, at_mbarrier)};
     char barrier[BARRIER_NAME_SIZE];
     size_t length = 0;
@@ -131,10 +131,11 @@ static void check_budget(struct warp *warp)
     enum { EVENTS_PER_POLL = 40 }; /* events charged per poll; small, so that threads may poll for a long time */
     const bool in_vain = simt_progress.polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
 
-    if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.work_before_block < simt_event_limit)
+    if (!in_vain &&
+        simt_progress.num_events + simt_progress.num_arrivals - simt_progress.work_before_block < simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
-    const struct lane *lane = &simt_running.warp_lane[i];
+    const struct lane *lane = &simt_running.warp_lanes[i];
 
     if (in_vain) {
         char also[WAITS_TEXT];
@@ -157,9 +158,9 @@ static void check_budget(struct warp *warp)
 /** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
 static void end_waiting(struct warp *warp)
 {
-    warp->done |= warp->waiting;
-    warp->ended |= warp->waiting;
-    warp->waiting = warp->at_iteration_end = 0;
+    warp->done |= warp->at_collective;
+    warp->faulted |= warp->at_collective;
+    warp->at_collective = warp->at_iteration_end = 0;
 }
 
 /**
@@ -171,7 +172,7 @@ static void warp_run(struct block *block, struct warp *warp)
     enum { TURN = 64 };
     lane_mask ran = 0;
 
-    simt_warp_make_running(block, warp);
+    simt_set_running_warp(block, warp);
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
         simt_running.has_slept = false;
@@ -188,9 +189,9 @@ static void warp_run(struct block *block, struct warp *warp)
             park_events(warp, ran);
             return;
         }
-        if (warp->waiting && SIMT_UNLIKELY(warp->ended))
+        if (warp->at_collective && SIMT_UNLIKELY(warp->faulted))
             end_waiting(warp);
-        else if (warp->waiting)
+        else if (warp->at_collective)
             simt_collectives_complete(warp, !warp->ready || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
@@ -201,29 +202,30 @@ void simt_block_reset(struct block *block)
     simt_fault_dismiss(SUSPECT_RACE);
     simt_running.block = block;
     block->num_at_grid_barrier = 0;
-    block->barrier_predicate = 0;
+    block->barrier_predicate_sum = 0;
     block->opened_barriers_hash = 0;
     block->has_register_requests = false;
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         struct warp *warp = &block->warp[i];
 
         warp->ready = warp->lanes;
-        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->ended = warp->replayed_to_end = 0;
+        warp->at_collective = warp->at_barrier = warp->at_mbarrier = warp->done = warp->faulted =
+            warp->replayed_to_end = 0;
         warp->at_iteration_end = 0;
         warp->order.sync_end = warp->order.partly_synced = 0;
-        warp->num_open_steps = 0;
-        warp->num_bypassed = warp->completed_bypassed = 0;
+        warp->num_pending_branches = 0;
+        warp->num_accesses_past_collectives = warp->completed_bypassed_collective = 0;
         warp->has_parked_events = false;
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }
-    for (unsigned i = 0; i < block->threads; i++) {
-        block->lane[i].key = EVENT_DEPTH_NONE;
-        block->lane[i].call_depth = EVENT_DEPTH_NONE;
+    for (unsigned i = 0; i < block->num_threads; i++) {
+        block->lane[i].next_event_key = KEY_DEPTH_NONE;
+        block->lane[i].call_depth = KEY_DEPTH_NONE;
         block->lane[i].access_is_split = false;
         block->lane[i].last_load = 0;
         block->lane[i].awaited_mbarrier = 0;
         block->lane[i].wait_site = 0;
-        block->lane[i].scope = NULL;
+        block->lane[i].control_frame = NULL;
         block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].num_copy_groups = 0;
         block->lane[i].requested_registers = block->lane[i].register_requests_hash = 0;
     }
@@ -233,7 +235,7 @@ static unsigned count_lanes(const struct block *block, size_t member)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         lane_mask mask;
 
         memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
@@ -248,8 +250,8 @@ static bool run_ready_warps(struct block *block)
     const uint64_t round = simt_turns_begin_round();
     bool ran = false;
 
-    for (unsigned turn = 0; turn < block->warps && !simt_faulted; turn++) {
-        struct warp *warp = &block->warp[simt_turns_number_at(round, turn, block->warps)];
+    for (unsigned turn = 0; turn < block->num_warps && !simt_faulted; turn++) {
+        struct warp *warp = &block->warp[simt_turns_number_at(round, turn, block->num_warps)];
 
         if (warp->ready) {
             warp_run(block, warp);
@@ -264,7 +266,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier), 0);
     const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
-    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting), 0);
+    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, at_collective), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
     char detail[768], also[WAITS_TEXT], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
 
@@ -275,9 +277,9 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
                           detail);
         return;
     }
-    if (at_barrier && at_barrier + done == block->threads) {
+    if (at_barrier && at_barrier + done == block->num_threads) {
         simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
-        const bool is_past = block->warp[gone->thread / WARP_LANES].ended >> gone->thread % WARP_LANES & 1;
+        const bool is_past = block->warp[gone->thread / WARP_LANES].faulted >> gone->thread % WARP_LANES & 1;
 
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
@@ -301,7 +303,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 /** Returns whether any warp's turn ended while the warp could have continued. */
 static bool has_parked(const struct block *block)
 {
-    for (unsigned i = 0; i < block->warps; i++) {
+    for (unsigned i = 0; i < block->num_warps; i++) {
         if (block->warp[i].has_parked_events)
             return true;
     }
@@ -319,7 +321,7 @@ enum block_state simt_block_run(struct block *block)
         const unsigned done = count_lanes(block, offsetof(struct warp, done));
         const unsigned at_barrier = count_lanes(block, offsetof(struct warp, at_barrier));
 
-        if (done == block->threads) {
+        if (done == block->num_threads) {
             simt_fault_confirm();
             if (!simt_faulted)
                 simt_mbarriers_check_no_copies(block);
@@ -331,7 +333,7 @@ enum block_state simt_block_run(struct block *block)
         }
         if (simt_mbarriers_time_out(block))
             continue;
-        if (at_barrier < block->threads) {
+        if (at_barrier < block->num_threads) {
             fault_stuck(block, at_barrier, done);
             break;
         }

@@ -24,12 +24,12 @@ uintptr_t simt_last_pc;
  * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
  * already been reported.
  */
-static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t pc)
+static void branch_diverges(struct pending_branch *branch, uint64_t successor, uintptr_t pc)
 {
-    if (step->successor == successor || step->diverged)
+    if (branch->successor == successor || branch->diverged)
         return;
-    step->diverged = 1;
-    NOTIFY_OBSERVERS(warp_diverged, successor < step->successor ? pc : step->pc);
+    branch->diverged = 1;
+    NOTIFY_OBSERVERS(warp_diverged, successor < branch->successor ? pc : branch->pc);
 }
 
 /**
@@ -38,19 +38,19 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
-    for (int i = 0; i < warp->num_open_steps;) {
-        struct open_step *step = &warp->open_steps[i];
+    for (int i = 0; i < warp->num_pending_branches;) {
+        struct pending_branch *branch = &warp->pending_branches[i];
 
-        if (step->undecided_lanes & group) {
-            if (step->successor == 0) {
-                step->successor = successor;
-                step->pc = pc;
+        if (branch->undecided_lanes & group) {
+            if (branch->successor == 0) {
+                branch->successor = successor;
+                branch->pc = pc;
             } else {
-                step_diverges(step, successor, pc);
+                branch_diverges(branch, successor, pc);
             }
-            step->undecided_lanes &= ~group;
-            if (step->undecided_lanes == 0) {
-                *step = warp->open_steps[--warp->num_open_steps];
+            branch->undecided_lanes &= ~group;
+            if (branch->undecided_lanes == 0) {
+                *branch = warp->pending_branches[--warp->num_pending_branches];
                 continue;
             }
         }
@@ -61,20 +61,20 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
 static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
     NOTIFY_OBSERVERS(basic_block_issued, group);
-    if (warp->num_open_steps == 1 && warp->open_steps[0].undecided_lanes == group) {
-        struct open_step *step = &warp->open_steps[0];
+    if (warp->num_pending_branches == 1 && warp->pending_branches[0].undecided_lanes == group) {
+        struct pending_branch *branch = &warp->pending_branches[0];
 
         /*
-         * All lanes of the group continue at one block; the step diverged only if other lanes continued at a different
-         * one.
+         * All lanes of the group continue at one block; the branch diverged only if other lanes continued at a
+         * different one.
          */
-        if (step->successor != 0)
-            step_diverges(step, key, pc);
-        *step = (struct open_step){.undecided_lanes = group};
+        if (branch->successor != 0)
+            branch_diverges(branch, key, pc);
+        *branch = (struct pending_branch){.undecided_lanes = group};
         return;
     }
     steps_leave(warp, group, key, pc);
-    warp->open_steps[warp->num_open_steps++] = (struct open_step){.undecided_lanes = group};
+    warp->pending_branches[warp->num_pending_branches++] = (struct pending_branch){.undecided_lanes = group};
 }
 
 /**
@@ -86,23 +86,28 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
     struct memory_request request;
 
     while (group) {
-        const struct lane_event *first = &lanes[lowest_lane(group)].first_unreplayed[at];
+        const struct lane_event *first = &lanes[lowest_lane(group)].first_unreplayed_event[at];
         const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
         unsigned count = 0;
 
         request.kind = (enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT));
-        request.bytes = what & 0xff;
+        if (request.kind == EVENT_MBARRIER) {
+            request.bytes = 0;
+            request.operation = (enum mbarrier_operation)(what & 0xff);
+        } else {
+            request.bytes = what & 0xff;
+        }
         request.pc = first->pc;
         request.lanes = group;
         FOR_EACH_LANE (i, group) {
-            const uint64_t access = lanes[i].first_unreplayed[at].access;
+            const uint64_t access = lanes[i].first_unreplayed_event[at].access;
 
             if (access >> EVENT_BYTES_SHIFT != what) {
                 request.lanes &= ~lane_bit(i);
                 continue;
             }
-            request.offsets[count] = access & EVENT_OFFSET_MASK;
-            request.lane_numbers[count++] = (uint8_t)i;
+            request.packed_offsets[count] = access & EVENT_OFFSET_MASK;
+            request.packed_lanes[count++] = (uint8_t)i;
         }
         request.num_lanes = count;
         NOTIFY_OBSERVERS(request_issued, &request);
@@ -117,7 +122,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
     const struct lane *leader = &lanes[lowest_lane(group)];
-    const struct lane_event *lead = leader->first_unreplayed;
+    const struct lane_event *lead = leader->first_unreplayed_event;
     size_t run = (size_t)(leader->next_event - lead);
 
     for (size_t i = 1; i < run; i++) {
@@ -128,7 +133,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
     }
     FOR_EACH_LANE (other, group & (group - 1)) {
         const struct lane *lane = &lanes[other];
-        const struct lane_event *mine = lane->first_unreplayed;
+        const struct lane_event *mine = lane->first_unreplayed_event;
         const size_t have = (size_t)(lane->next_event - mine);
         size_t i = 0;
 
@@ -143,7 +148,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
 
 static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run; i++) {
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
@@ -152,9 +157,9 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
             issue_memory(lanes, group, i);
     }
     FOR_EACH_LANE (i, group)
-        lanes[i].first_unreplayed += run;
+        lanes[i].first_unreplayed_event += run;
     simt_last_pc = lead[run - 1].pc;
-    simt_progress.events += run * lane_count(group);
+    simt_progress.num_events += run * lane_count(group);
 }
 
 /**
@@ -163,9 +168,9 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
  */
 static struct access_past_collective *find_passed(struct warp *warp, uint64_t key)
 {
-    struct access_past_collective *passed = warp->bypassed;
+    struct access_past_collective *passed = warp->accesses_past_collectives;
 
-    while (passed < warp->bypassed + warp->num_bypassed && passed->key != key)
+    while (passed < warp->accesses_past_collectives + warp->num_accesses_past_collectives && passed->key != key)
         passed++;
     return passed;
 }
@@ -176,15 +181,16 @@ static struct access_past_collective *find_passed(struct warp *warp, uint64_t ke
  */
 static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
-    for (size_t i = 0; i < run && warp->num_bypassed < MAX_BYPASSED; i++) {
+    for (size_t i = 0; i < run && warp->num_accesses_past_collectives < MAX_ACCESSES_PAST_COLLECTIVES; i++) {
         struct access_past_collective *passed = find_passed(warp, lead[i].key);
 
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
-        if (passed == warp->bypassed + warp->num_bypassed)
-            warp->bypassed[warp->num_bypassed++] = (struct access_past_collective){.key = lead[i].key};
+        if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives)
+            warp->accesses_past_collectives[warp->num_accesses_past_collectives++] = (struct access_past_collective){
+                .key = lead[i].key};
         passed->lanes |= group;
     }
 }
@@ -195,12 +201,13 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
  */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed;
+    const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
         const struct access_past_collective *passed = find_passed(warp, lead[i].key);
 
-        if (passed == warp->bypassed + warp->num_bypassed || !(passed->waited_lanes & group))
+        if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives ||
+            !(passed->waited_lanes & group))
             continue;
         const struct lane *here = &lanes[lowest_lane(passed->waited_lanes & group)];
         const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
@@ -232,16 +239,16 @@ static lane_mask awaited_lanes(const struct warp *warp)
 {
     lane_mask awaited = 0;
 
-    if ((warp->lanes & ~warp->waiting) == 0)
+    if ((warp->lanes & ~warp->at_collective) == 0)
         return 0;
-    FOR_EACH_LANE (lane, warp->waiting)
+    FOR_EACH_LANE (lane, warp->at_collective)
         awaited |= warp->collective_mask[lane];
-    return awaited & ~warp->waiting;
+    return awaited & ~warp->at_collective;
 }
 
 /**
  * Returns the lanes that still have events. Stores in `group` the lanes whose next events have the smallest key, and in
- * `below` the smallest key of the others. `limits` comes from simt_replay_limits().
+ * `below` the smallest key of the others. `limits` comes from simt_store_replay_limits().
  */
 static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct source_position *limits,
                         lane_mask *group, uint64_t *below)
@@ -252,9 +259,9 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
     *group = 0;
     *below = UINT64_MAX;
     FOR_EACH_LANE (i, candidates) {
-        if (lanes[i].first_unreplayed == lanes[i].next_event)
+        if (lanes[i].first_unreplayed_event == lanes[i].next_event)
             continue;
-        const uint64_t key = lanes[i].first_unreplayed->key;
+        const uint64_t key = lanes[i].first_unreplayed_event->key;
 
         present |= lane_bit(i);
         if (WARP_LANES == 64 && key >= simt_replay_limit_key(limits[i], key))
@@ -283,11 +290,11 @@ static void compact(struct lane *lanes, lane_mask mask)
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
         struct lane_event *start = lane->buffer_end - LANE_EVENTS;
-        const size_t rest = (size_t)(lane->next_event - lane->first_unreplayed);
+        const size_t rest = (size_t)(lane->next_event - lane->first_unreplayed_event);
 
-        if (rest > 0 && lane->first_unreplayed != start)
-            memmove(start, lane->first_unreplayed, rest * sizeof *start);
-        lane->first_unreplayed = start;
+        if (rest > 0 && lane->first_unreplayed_event != start)
+            memmove(start, lane->first_unreplayed_event, rest * sizeof *start);
+        lane->first_unreplayed_event = start;
         lane->next_event = start + rest;
     }
 }
@@ -313,7 +320,7 @@ static void issue_starved(struct warp *warp, struct lane *lanes, const struct so
 void simt_replay_events(struct warp *warp)
 {
     enum { POLLS_WHILE_STARVED = 4096 };
-    struct lane *lanes = simt_running.warp_lane;
+    struct lane *lanes = simt_running.warp_lanes;
     const lane_mask awaited = awaited_lanes(warp);
     lane_mask candidates = warp->lanes;
     lane_mask group;
@@ -321,7 +328,7 @@ void simt_replay_events(struct warp *warp)
     struct source_position limits[WARP_LANES];
 
     if (WARP_LANES == 64)
-        simt_replay_limits(warp, limits);
+        simt_store_replay_limits(warp, limits);
     if (SIMT_UNLIKELY(simt_progress.polls_without_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 
@@ -339,9 +346,9 @@ void simt_replay_events(struct warp *warp)
             break;
         const size_t run = common_run(lanes, group, below);
 
-        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->waiting))
+        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->at_collective))
             record_passing(warp, lanes, group & awaited, run);
-        if (SIMT_UNLIKELY(group & warp->completed_bypassed))
+        if (SIMT_UNLIKELY(group & warp->completed_bypassed_collective))
             check_missed(warp, lanes, group, run);
         issue_run(warp, lanes, group, run);
     }

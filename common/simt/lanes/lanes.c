@@ -19,15 +19,15 @@ struct running_state simt_running;
 struct launch simt_current_launch;
 struct launch_progress simt_progress;
 
-void simt_lane_callers(uintptr_t callers[FAULT_CALLERS])
+void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS])
 {
-    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const struct lane *lane = simt_running.lane;
     unsigned count = 0;
 
     if (!lane)
         return;
-    for (uint64_t call = lane->call_depth >> EVENT_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
+    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
@@ -36,13 +36,14 @@ uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t addres
     if (!simt_running.lane)
         return 0;
     FOR_EACH_LANE (i, simt_running.warp->lanes) {
-        const struct lane *const lane = simt_running.warp_lane + i;
+        const struct lane *const lane = simt_running.warp_lanes + i;
 
         for (const struct lane_event *event = lane->buffer_end - LANE_EVENTS; event < lane->next_event; event++) {
             const enum event_kind kind = (enum event_kind)(event->access >> EVENT_KIND_SHIFT);
             const uint64_t offset = event->access & EVENT_OFFSET_MASK;
-            const uintptr_t address = offset & EVENT_OUTSIDE ? simt_program.data_low + (offset & ~EVENT_OUTSIDE)
-                                                             : simt_memory.arena + offset;
+            const uintptr_t address = offset & EVENT_PROGRAM_DATA
+                                          ? simt_program.data_low + (offset & ~EVENT_PROGRAM_DATA)
+                                          : simt_memory.arena + offset;
 
             if (event->pc == pc &&
                 (kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC) &&
@@ -53,10 +54,10 @@ uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t addres
     return 0;
 }
 
-void simt_warp_make_running(struct block *block, struct warp *warp)
+void simt_set_running_warp(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;
-    simt_running.warp_lane = &block->lane[warp->first_thread];
+    simt_running.warp_lanes = &block->lane[warp->first_thread];
     simt_order.warp = &warp->order;
 }
 
@@ -67,7 +68,7 @@ static inline __attribute__((always_inline)) struct lane *take_runnable(void)
                                                             : lowest_lane(simt_running.runnable_lanes);
 
     simt_running.runnable_lanes &= ~lane_bit(lane);
-    return simt_running.warp_lane + lane;
+    return simt_running.warp_lanes + lane;
 }
 
 void simt_lanes_run(lane_mask lanes)
@@ -75,7 +76,7 @@ void simt_lanes_run(lane_mask lanes)
     simt_running.runnable_lanes = lanes;
     struct lane *const first = take_runnable();
 
-    lane_make_running(first);
+    set_running_lane(first);
     simt_fiber_switch(&fiber_host_stack_pointer, first->stack_pointer);
     simt_running.lane = NULL;
 }
@@ -88,14 +89,14 @@ void simt_lane_suspend(void)
     if (simt_running.runnable_lanes) {
         struct lane *const next = take_runnable();
 
-        lane_make_running(next);
+        set_running_lane(next);
         simt_fiber_switch(&self->stack_pointer, next->stack_pointer);
     } else {
         simt_fiber_switch(&self->stack_pointer, fiber_host_stack_pointer);
     }
 }
 
-void simt_lane_end(uintptr_t pc)
+void simt_end_faulted_lane(uintptr_t pc)
 {
     struct lane *const lane = simt_running.lane;
 
@@ -106,7 +107,7 @@ void simt_lane_end(uintptr_t pc)
     lane->wait_site = pc;
     simt_running.warp->ready &= ~self;
     simt_running.warp->done |= self;
-    simt_running.warp->ended |= self;
+    simt_running.warp->faulted |= self;
     simt_lane_suspend();
     __builtin_unreachable();
 }
@@ -114,8 +115,8 @@ void simt_lane_end(uintptr_t pc)
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {
-    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
-    const uint64_t first = lane->call_depth >> EVENT_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t first = lane->call_depth >> KEY_DEPTH_SHIFT;
     char more[STACK_TEXT_SIZE];
 
     simt_source_stack(lane->wait_site, text);
@@ -151,9 +152,10 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
         return true;
     describe_calls(lane, mine);
     describe_calls(other, theirs);
-    if (strcmp(mine, theirs) == 0 && lane->wait_call == other->wait_call)
+    if (strcmp(mine, theirs) == 0 && lane->barrier_id == other->barrier_id)
         return true;
-    if (simt_call_is_after(lane->wait_site, other->wait_site)) /* some lanes may have skipped the earlier call */
+    if (simt_call_is_after_in_source(lane->wait_site,
+                                     other->wait_site)) /* some lanes may have skipped the earlier call */
         return simt_check_same_call(other, lane, fault_kind, other_call, call);
     simt_fault_dismiss_if_after(lane->wait_site);
     simt_fault_dismiss_if_after(other->wait_site);
@@ -186,7 +188,7 @@ void simt_lane_main(void)
     for (;;) {
         simt_current_launch.call(simt_current_launch.arguments);
 
-        if (SIMT_UNLIKELY(simt_races_deferred))
+        if (SIMT_UNLIKELY(simt_num_deferred_races))
             simt_deferred_race_report();
         struct lane *const lane = simt_running.lane;
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);

@@ -28,8 +28,8 @@ enum event_kind {
     EVENT_SHARED_STORE,
     EVENT_GLOBAL_ATOMIC,
     EVENT_SHARED_ATOMIC,
-    EVENT_COPY_FROM, /**< global side of an asynchronous copy; 0 bytes if it writes only zeros */
-    EVENT_COPY_TO,   /**< shared side of an asynchronous copy */
+    EVENT_ASYNC_COPY_READ,  /**< global side of an asynchronous copy; 0 bytes if it writes only zeros */
+    EVENT_ASYNC_COPY_WRITE, /**< shared side of an asynchronous copy */
     EVENT_BULK_COPY, /**< copy of a row or a tile from this offset in global memory; only while memory is watched */
     EVENT_MBARRIER,  /**< operation on the mbarrier at this offset in shared memory; only while memory is watched */
 };
@@ -55,52 +55,53 @@ enum {
     LANE_EVENTS = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
-    EVENT_DEPTH_SHIFT = 48,
-    EVENT_POSITION_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
-    EVENT_STEP_SHIFT = 14,     /**< bit position, in a key, of the step's number */
-    EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
-    MAX_CALL_SITES = 16,      /**< number of a lane's innermost calls whose call sites are kept */
-    MAX_BYPASSED = 64,
+    KEY_DEPTH_SHIFT = 48,
+    KEY_BASIC_BLOCK_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
+    KEY_STEP_SHIFT = 14,        /**< bit position, in a key, of the step's number */
+    EVENT_PROGRAM_DATA_SHIFT =
+        46,              /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
+    MAX_CALL_SITES = 16, /**< number of a lane's innermost calls whose call sites are kept */
+    MAX_ACCESSES_PAST_COLLECTIVES = 64,
 };
-#define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
-#define EVENT_OUTSIDE     (UINT64_C(1) << EVENT_OUTSIDE_SHIFT)
-#define EVENT_DEPTH_MASK  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
-#define EVENT_DEPTH_NONE  EVENT_DEPTH_MASK
-#define EVENT_ONE_CALL    (UINT64_C(1) << EVENT_DEPTH_SHIFT)
-#define EVENT_ONE_STEP    (UINT64_C(1) << EVENT_STEP_SHIFT)
+#define EVENT_OFFSET_MASK  ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
+#define EVENT_PROGRAM_DATA (UINT64_C(1) << EVENT_PROGRAM_DATA_SHIFT)
+#define KEY_DEPTH_MASK     (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
+#define KEY_DEPTH_NONE     KEY_DEPTH_MASK
+#define KEY_ONE_CALL       (UINT64_C(1) << KEY_DEPTH_SHIFT)
+#define KEY_ONE_STEP       (UINT64_C(1) << KEY_STEP_SHIFT)
 
 enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARRIER_ARRIVE_COPIES, MBARRIER_WAIT };
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
 /**
- * Values of lane.wait_call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number,
+ * Values of lane.barrier_id for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number,
  * GROUP_BARRIER, for the sync() of a cooperative group, to that of the call.
  */
-enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000, GROUP_BARRIER = SIMT_GROUP_BARRIER };
+enum barrier_id { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000, GROUP_BARRIER = SIMT_GROUP_BARRIER };
 
 struct lane {
     struct lane_event *next_event; /**< where the next event is recorded */
     struct lane_event *buffer_end;
-    uint64_t key;                        /**< key of the lane's next event */
-    uint64_t call_depth;                 /**< number of non-inlined calls in progress, in the form that the key uses */
-    uintptr_t stack_low;                 /**< lowest byte of the fiber's stack */
-    void *stack_pointer;                 /**< saved stack pointer while suspended */
-    uint32_t thread;                     /**< thread number in the block */
-    uint3 index;                         /**< threadIdx */
-    struct lane_event *first_unreplayed; /**< the first event not yet replayed */
-    uint32_t num_parked_events;          /**< number of events saved when the warp's turn ended */
+    uint64_t next_event_key; /**< key of the lane's next event */
+    uint64_t call_depth;     /**< number of non-inlined calls in progress, in the form that the key uses */
+    uintptr_t stack_low;     /**< lowest byte of the fiber's stack */
+    void *stack_pointer;     /**< saved stack pointer while suspended */
+    uint32_t thread;         /**< thread number in the block */
+    uint3 index;             /**< threadIdx */
+    struct lane_event *first_unreplayed_event; /**< the first event not yet replayed */
+    uint32_t num_parked_events;                /**< number of events saved when the warp's turn ended */
     bool access_is_split;     /**< the access has more events than the buffer holds, so some are replayed early */
     bool waits_without_limit; /**< the wait for an mbarrier phase has no time limit */
     uint8_t awaited_parity;   /**< parity of the awaited phase */
     uintptr_t wait_site;      /**< call site of the collective or barrier at which the lane waits */
-    unsigned wait_call;       /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
+    unsigned barrier_id;      /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id */
     uintptr_t last_load;      /**< value of simt_order.last_load while the lane is suspended */
     uint32_t first_copy;      /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
-    uint32_t num_copy_groups;        /**< number of groups committed since the block began */
-    uint32_t awaited_mbarrier;       /**< awaited mbarrier, in mbarriers.c */
-    const struct simt_scope *scope;  /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
+    uint32_t num_copy_groups;                       /**< number of groups committed since the block began */
+    uint32_t awaited_mbarrier;                      /**< awaited mbarrier, in mbarriers.c */
+    const struct simt_control_frame *control_frame; /**< innermost, in active_lanes.c; NULL for the kernel */
     uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
     uint32_t register_requests_hash; /**< hash of all the lane's requests */
@@ -119,7 +120,7 @@ struct access_past_collective {
 };
 
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
-struct open_step {
+struct pending_branch {
     lane_mask undecided_lanes; /**< lanes whose next block is not known yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the first next block that became known; 0 until then */
@@ -129,37 +130,37 @@ struct open_step {
 struct warp {
     lane_mask lanes;            /**< lanes that exist */
     lane_mask ready;            /**< lanes that can run */
-    lane_mask waiting;          /**< lanes at a warp collective */
-    lane_mask at_barrier;       /**< lanes at the block's barrier */
+    lane_mask at_collective;    /**< lanes at a warp collective */
+    lane_mask at_barrier;       /**< lanes at a barrier of the block, a group or the grid; lane.barrier_id says which */
     lane_mask at_mbarrier;      /**< lanes at an mbarrier */
     lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
-    lane_mask done;             /**< lanes that have returned or ended */
-    lane_mask ended;            /**< lanes that a fault has ended, and lanes that would wait for these */
+    lane_mask done;             /**< lanes that have returned or faulted */
+    lane_mask faulted;          /**< lanes that a fault ended, and lanes that would wait for these at a collective */
     lane_mask replayed_to_end;  /**< returned lanes that the replay has processed */
     bool has_parked_events;     /**< events of some lanes have been saved */
-    int num_open_steps;
+    int num_pending_branches;
     unsigned first_thread; /**< thread number of lane 0 */
-    struct open_step open_steps[WARP_LANES];
+    struct pending_branch pending_branches[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
     lane_mask collective_mask[WARP_LANES];
     uint64_t collective_call[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t collective_argument[WARP_LANES];
     uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
-    struct access_past_collective bypassed[MAX_BYPASSED];
-    unsigned num_bypassed;
-    lane_mask completed_bypassed; /**< lanes that completed a collective that other lanes bypassed */
+    struct access_past_collective accesses_past_collectives[MAX_ACCESSES_PAST_COLLECTIVES];
+    unsigned num_accesses_past_collectives;
+    lane_mask completed_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_order order;
     struct products *products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
 
 struct block {
     uint32_t number; /**< block number in the grid, x fastest */
-    unsigned threads;
-    unsigned warps;
+    unsigned num_threads;
+    unsigned num_warps;
     unsigned num_at_grid_barrier;  /**< number of threads that wait at the grid barrier */
-    int barrier_count;             /**< result of __syncthreads_count and its variants */
-    int barrier_predicate;         /**< running sum of the predicates */
+    int barrier_result;            /**< result of __syncthreads_count and its variants */
+    int barrier_predicate_sum;     /**< running sum of the predicates */
     uint64_t opened_barriers_hash; /**< set of the call sites at which a barrier has opened, as hashes */
     uint32_t first_mbarrier;       /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
     bool has_register_requests;    /**< a thread has called simt_set_registers() */
@@ -195,7 +196,7 @@ struct launch {
     size_t argument_bytes;
     size_t parameter_bytes; /**< excluding the parameters that the simulator inserts before those of the kernel */
     bool cooperative;       /**< all blocks are resident at once and may wait for each other */
-    bool overlaps;          /**< may start before the previous launch in its stream has ended */
+    bool programmatic;      /**< may start before the previous launch in its stream has ended */
 };
 
 /* --- running lane, warp and block --------------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ struct launch {
 struct running_state {
     struct lane *lane;
     struct warp *warp;
-    struct lane *warp_lane;   /**< lane 0 of the warp */
+    struct lane *warp_lanes;  /**< lane 0 of the warp */
     lane_mask runnable_lanes; /**< lanes of the warp that have yet to run in this round */
     struct block *block;
     bool has_slept; /**< a lane of the warp has called __nanosleep() in this round */
@@ -215,9 +216,10 @@ struct running_state {
  * loops.
  */
 struct launch_progress {
-    uint64_t events;
-    uint64_t arrivals;
-    uint64_t work_before_block; /**< events + arrivals when the last block ended; the end of a block is progress */
+    uint64_t num_events;
+    uint64_t num_arrivals;
+    /** Value of num_events + num_arrivals when the last block ended; the end of a block is progress. */
+    uint64_t work_before_block;
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
      * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
@@ -231,14 +233,14 @@ extern struct launch simt_current_launch;
 extern struct launch_progress simt_progress;
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
-void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
+void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS]);
 /**
  * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
  * `pc`, one for which `is_other` is true; returns 0 if there is none.
  */
 uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
 /** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
-void simt_lane_end(uintptr_t pc);
+void simt_end_faulted_lane(uintptr_t pc);
 
 /**
  * Checks by return addresses whether two waiting lanes of the running block reached the same call through the same
@@ -246,14 +248,14 @@ void simt_lane_end(uintptr_t pc);
  */
 static inline bool lanes_reached_same_call(const struct lane *a, const struct lane *b)
 {
-    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const uintptr_t *callers = simt_running.block->call_sites[a->thread];
     const uintptr_t *others = simt_running.block->call_sites[b->thread];
-    bool same = a->wait_site == b->wait_site && a->wait_call == b->wait_call && a->call_depth == b->call_depth;
+    bool same = a->wait_site == b->wait_site && a->barrier_id == b->barrier_id && a->call_depth == b->call_depth;
 
-    if (a->wait_call & NAMED_BARRIER)
-        return a->wait_call == b->wait_call;
-    for (uint64_t call = a->call_depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
+    if (a->barrier_id & NAMED_BARRIER)
+        return a->barrier_id == b->barrier_id;
+    for (uint64_t call = a->call_depth >> KEY_DEPTH_SHIFT; same && call < kernel; call++)
         same = callers[call % MAX_CALL_SITES] == others[call % MAX_CALL_SITES];
     return same;
 }
@@ -273,13 +275,13 @@ static inline bool lane_has_event_room(const struct lane *lane)
 }
 
 /** Returns the first key of the step that follows the step of `key`. */
-static inline uint64_t next_step(uint64_t key)
+static inline uint64_t key_of_next_step(uint64_t key)
 {
-    return (key | (EVENT_ONE_STEP - 1)) + 1;
+    return (key | (KEY_ONE_STEP - 1)) + 1;
 }
 
 /** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */
-static inline void lane_make_running(struct lane *lane)
+static inline void set_running_lane(struct lane *lane)
 {
     simt_running.lane = lane;
     simt_order.thread_bits = lane->thread << CELL_THREAD_SHIFT;
@@ -288,7 +290,7 @@ static inline void lane_make_running(struct lane *lane)
 }
 
 /** Makes `warp` the warp whose lanes run next. */
-void simt_warp_make_running(struct block *block, struct warp *warp);
+void simt_set_running_warp(struct block *block, struct warp *warp);
 
 /** Runs the given lanes of the warp, one after another, each until it is suspended. */
 void simt_lanes_run(lane_mask lanes);

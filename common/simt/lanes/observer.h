@@ -11,15 +11,17 @@
 
 #include "lanes.h"
 
-/** A memory instruction of a warp: lane_numbers[i], in ascending order, accesses offsets[i]. */
+/** A memory instruction of a warp: lane packed_lanes[i] accesses packed_offsets[i], for each i below num_lanes. */
 struct memory_request {
     enum event_kind kind;
-    unsigned bytes; /**< number of bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
+    unsigned bytes;                    /**< number of bytes accessed by each lane; 0 for an EVENT_MBARRIER */
+    enum mbarrier_operation operation; /**< for an EVENT_MBARRIER */
     uintptr_t pc;
     lane_mask lanes;
     unsigned num_lanes;
-    uint64_t offsets[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
-    uint8_t lane_numbers[WARP_LANES];
+    /** Offsets in the arena, in shared memory or, with EVENT_PROGRAM_DATA, in the program's data. */
+    uint64_t packed_offsets[WARP_LANES];
+    uint8_t packed_lanes[WARP_LANES]; /**< numbers of the lanes in `lanes`, ascending */
 };
 
 enum warp_collective_kind {
@@ -36,8 +38,8 @@ struct warp_collective {
     enum warp_collective_kind kind;
     const char *name; /**< name in the source, for example "__shfl_sync" */
     lane_mask lanes;
-    unsigned bytes;      /**< size of a shuffle's value */
-    unsigned operations; /**< number of tensor-core operations, each a 16x16 by 16x8 product */
+    unsigned shuffle_bytes; /**< size of a shuffle's value */
+    unsigned operations;    /**< number of tensor-core operations, each a 16x16 by 16x8 product */
     uint64_t operands[WARP_LANES];
     int8_t source_lanes[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
@@ -48,11 +50,15 @@ struct observer {
     /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
-     * The running lane has issued a bulk copy of `quantity` bytes to offset `offset_or_phase` in shared memory, or has
-     * used an mbarrier in phase `offset_or_phase`; `quantity` is then the number of arrivals, the number of announced
-     * bytes, or the parity. Called only while memory is watched.
+     * The running lane has issued a bulk copy of `bytes` bytes to an offset in shared memory. Called only while memory
+     * is watched.
      */
-    void (*lane_uses_barrier)(uint64_t quantity, uint64_t offset_or_phase);
+    void (*lane_issues_bulk_copy)(uint64_t bytes, uint64_t shared_offset);
+    /**
+     * The running lane has used an mbarrier in a phase; `operand` is the number of arrivals (MBARRIER_INIT), the number
+     * of announced bytes (MBARRIER_EXPECT), the parity (MBARRIER_WAIT), or 0. Called only while memory is watched.
+     */
+    void (*lane_uses_mbarrier)(uint64_t operand, uint64_t phase);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);

@@ -118,7 +118,7 @@ static size_t line_before(const char *text, size_t end)
     return end;
 }
 
-bool simt_call_is_after(uintptr_t pc, uintptr_t other_pc)
+bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc)
 {
     char stack[STACK_TEXT_SIZE], other[STACK_TEXT_SIZE];
 
@@ -146,8 +146,8 @@ void simt_fault_dismiss_if_after(uintptr_t pc)
 {
     const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
 
-    if (suspected.present &&
-        (simt_call_is_after(suspected.pc, pc) || (second && simt_call_is_after(strtoull(second + 1, NULL, 16), pc))))
+    if (suspected.present && (simt_call_is_after_in_source(suspected.pc, pc) ||
+                              (second && simt_call_is_after_in_source(strtoull(second + 1, NULL, 16), pc))))
         suspected.present = false;
 }
 
@@ -219,7 +219,7 @@ cudaError_t simt_fault_error(void)
     return fault.present ? fault.error : cudaSuccess;
 }
 
-void simt_fault_launch(cudaError_t error, const char *format, ...)
+void simt_fault_set_message(cudaError_t error, const char *format, ...)
 {
     va_list arguments;
 
@@ -231,7 +231,7 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
     va_end(arguments);
 }
 
-cudaError_t simt_fault_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
+cudaError_t simt_fault_runtime_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
 {
     char location[LOCATION_TEXT_SIZE], reason[DETAIL];
     va_list arguments;
@@ -240,15 +240,15 @@ cudaError_t simt_fault_call(uintptr_t call_site, const char *name, cudaError_t e
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     simt_source_line(call_site, location);
-    simt_fault_launch(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
+    simt_fault_set_message(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
     return simt_set_error(error);
 }
 
 cudaError_t simt_fault_no_address_space(void)
 {
-    simt_fault_launch(cudaErrorInitializationError,
-                      "out of memory: the simulator reserves 1.3 GiB of address space, and "
-                      "less can be had (a limit? ulimit -v shows it)");
+    simt_fault_set_message(cudaErrorInitializationError,
+                           "out of memory: the simulator reserves 1.3 GiB of address space, and "
+                           "less can be had (a limit? ulimit -v shows it)");
     return simt_set_error(cudaErrorInitializationError);
 }
 

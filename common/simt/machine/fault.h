@@ -47,13 +47,13 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
  * Records the error of a host call, such as a launch that is rejected before it begins. `format` must produce the
  * complete line of the message.
  */
-void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void simt_fault_set_message(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * Records the error of a runtime call that the host made at `call_site`: "FILE:LINE: NAME: ERROR: REASON". `format`
  * produces the reason.
  */
-cudaError_t simt_fault_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
+cudaError_t simt_fault_runtime_call(uintptr_t call_site, const char *name, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /**
@@ -90,7 +90,7 @@ void simt_fault_dismiss_if_after(uintptr_t pc);
  * Compares the outermost frames in which the two differ: the frame of `pc` must be in the same file, on a later line.
  * Runs on the host's stack.
  */
-bool simt_call_is_after(uintptr_t pc, uintptr_t other_pc);
+bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc);
 
 /**
  * Prints the line of the last fault once, unless the program has read it, because a program that does not call

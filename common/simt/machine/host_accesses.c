@@ -155,7 +155,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     say(place_in_program(pc), does, where, !in_program(pc));
 }
 
-bool simt_catch_host_accesses(bool (*describe_device)(uintptr_t address, char *text, size_t size))
+bool simt_install_host_access_handler(bool (*describe_device)(uintptr_t address, char *text, size_t size))
 {
     struct sigaction last;
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};

@@ -11,7 +11,7 @@
  * prints the source line of the access before the signal ends the process. Returns false if the handler cannot be
  * installed.
  */
-bool simt_catch_host_accesses(bool (*describe)(uintptr_t address, char *text, size_t size));
+bool simt_install_host_access_handler(bool (*describe)(uintptr_t address, char *text, size_t size));
 /** The copy that the host is making for CUDA; `name` is NULL if there is none. An invalid access is then its fault. */
 extern struct host_copy {
     const char *name; /**< name of the call */

@@ -87,8 +87,8 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
         image->text_high = high;
     }
     if (segment->p_flags & PF_W) {
-        image->host_low = low;
-        image->host_high = high;
+        image->writable_low = low;
+        image->writable_high = high;
     }
 }
 
@@ -125,7 +125,7 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *result)
     return 1;
 }
 
-bool simt_program_find(void)
+bool simt_program_find_segments(void)
 {
     static bool found;
 
@@ -134,10 +134,10 @@ bool simt_program_find(void)
     dl_iterate_phdr(find_program, &simt_program);
     simt_program.constant_low = (uintptr_t)__start_simt_constant;
     simt_program.constant_high = (uintptr_t)__stop_simt_constant;
-    simt_program.constant_table_low = (uintptr_t)__start_simt_constant_table;
-    simt_program.constant_table_high = (uintptr_t)__stop_simt_constant_table;
-    simt_program.device_table_low = (uintptr_t)__start_simt_device_table;
-    simt_program.device_table_high = (uintptr_t)__stop_simt_device_table;
+    simt_program.read_only_constants_low = (uintptr_t)__start_simt_constant_table;
+    simt_program.read_only_constants_high = (uintptr_t)__stop_simt_constant_table;
+    simt_program.read_only_device_low = (uintptr_t)__start_simt_device_table;
+    simt_program.read_only_device_high = (uintptr_t)__stop_simt_device_table;
     simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
     simt_program.data_high = (uintptr_t)__stop_simt_device;
     simt_program.builtin_low = (uintptr_t)__start_simt_index;
@@ -167,7 +167,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
     return 1;
 }
 
-bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic_offset)
+bool simt_find_shared_memory(uintptr_t *low, size_t *bytes, size_t *dynamic_offset)
 {
     const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates this thread's TLS block */
     struct tls_block tls = {0};

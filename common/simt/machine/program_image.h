@@ -16,11 +16,11 @@ struct program_image {
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;           /**< __device__ variables */
-    uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
+    uintptr_t writable_low, writable_high;   /**< writable data: all variables, including the host's */
     uintptr_t relocated_low, relocated_high; /**< the part of the writable data that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
-    uintptr_t constant_table_low, constant_table_high; /**< `__constant__ const`, which no copy may change */
-    uintptr_t device_table_low, device_table_high;     /**< `__device__ const` */
+    uintptr_t read_only_constants_low, read_only_constants_high; /**< `__constant__ const`, which no copy may change */
+    uintptr_t read_only_device_low, read_only_device_high;       /**< `__device__ const` */
     uintptr_t builtin_low, builtin_high; /**< built-in variables, for compilers that instrument accesses to constants */
 };
 
@@ -43,13 +43,13 @@ uint3 simt_block_index(uint32_t block);
 unsigned simt_launch_bound_threads(uintptr_t kernel, size_t bytes);
 
 /** Finds the program's segments on the first call. Returns false if that fails. */
-bool simt_program_find(void);
+bool simt_program_find_segments(void);
 
 /**
  * Finds the calling OS thread's shared memory: the thread-local block of the program, and the offset of the dynamic
  * array in it. Returns false if there is no such block.
  */
-bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic_offset);
+bool simt_find_shared_memory(uintptr_t *low, size_t *bytes, size_t *dynamic_offset);
 
 struct shadow_cell;
 

@@ -52,7 +52,8 @@ static bool spawn_tool(const char *name, int other_end)
     pid_t child;
     bool started;
 
-    if (!simt_program_find() || !realpath(simt_program.file, program) || posix_spawn_file_actions_init(&actions) != 0)
+    if (!simt_program_find_segments() || !realpath(simt_program.file, program) ||
+        posix_spawn_file_actions_init(&actions) != 0)
         return false;
     posix_spawn_file_actions_adddup2(&actions, other_end, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, other_end, STDOUT_FILENO);
@@ -272,7 +273,7 @@ bool simt_source_lines_start_process(void)
 {
     int question[2], answer[2];
 
-    if (!simt_program_find() || pipe2(question, O_CLOEXEC) != 0)
+    if (!simt_program_find_segments() || pipe2(question, O_CLOEXEC) != 0)
         return false;
     if (pipe2(answer, O_CLOEXEC) != 0) {
         close(question[0]);

@@ -30,13 +30,13 @@ static struct quarantine {
     size_t bytes;
 } quarantine;
 
-bool simt_arena_reserve(void)
+bool simt_arena_prepare(void)
 {
     if (simt_arena.base)
         return true;
-    if (!simt_arena_map() || !simt_program_find())
+    if (!simt_arena_reserve_address_space() || !simt_program_find_segments())
         return false;
-    simt_forbid_bytes(0, RED_ZONE_BYTES);
+    simt_mark_inaccessible(0, RED_ZONE_BYTES);
     simt_arena.used_end = RED_ZONE_BYTES;
     return true;
 }
@@ -119,7 +119,7 @@ static size_t find_gap(size_t slot, size_t *offset)
  */
 cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner, uintptr_t call_site)
 {
-    const bool shared = is_host_accessible(owner);
+    const bool shared = is_pinned_or_managed(owner);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
     size_t begin;
 
@@ -129,11 +129,11 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     *pointer = NULL;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
-    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_catch_host_accesses(simt_arena_describe)))
+    if (owner != OWNER_KERNEL && (!simt_arena_prepare() || !simt_install_host_access_handler(simt_arena_describe)))
         return simt_fault_no_address_space();
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > simt_physical_memory() || simt_arena.in_use_bytes > simt_physical_memory() - bytes ||
+    if (bytes > simt_physical_memory_bytes() || simt_arena.in_use_bytes > simt_physical_memory_bytes() - bytes ||
         !simt_array_reserve(&simt_arena.allocations, &simt_arena.capacity, simt_arena.num_allocations + 1,
                             sizeof *simt_arena.allocations))
         return simt_set_error(cudaErrorMemoryAllocation);
@@ -141,17 +141,17 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
     const size_t offset = (begin + unit - 1) / unit * unit;
 
-    if (!simt_arena_commit(offset + slot) || !simt_arena_set_access(offset, offset + bytes, true))
+    if (!simt_arena_commit(offset + slot) || !simt_arena_set_access(offset, bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
     /* The initial contents are NaNs and -1, so that no kernel can rely on them. */
     memset(simt_arena.base + offset, 0xff, bytes);
     if (owner == OWNER_DEVICE)
-        simt_arena_set_access(offset, offset + bytes, false);
+        simt_arena_set_access(offset, bytes, false);
     if (offset < simt_arena.used_end)
-        simt_allow_bytes(offset, bytes);
-    simt_set_unwritten(offset, offset + bytes, !shared); /* writes by the host are not observed */
-    simt_forbid_bytes(begin, offset);
-    simt_forbid_bytes(offset + bytes, offset + slot);
+        simt_mark_accessible(offset, bytes);
+    simt_set_unwritten(offset, bytes, !shared); /* writes by the host are not observed */
+    simt_mark_inaccessible(begin, offset - begin);
+    simt_mark_inaccessible(offset + bytes, slot - bytes);
     if (offset + slot > simt_arena.used_end)
         simt_arena.used_end = offset + slot;
     memmove(&simt_arena.allocations[index + 1], &simt_arena.allocations[index],
@@ -160,11 +160,11 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
                                                         .bytes = bytes,
                                                         .slot_bytes = slot,
                                                         .owner = owner,
-                                                        .is_new = true,
-                                                        .made_at = call_site,
+                                                        .marks_pending = true,
+                                                        .allocation_site = call_site,
                                                         .array_offset = offset,
                                                         .array_bytes = bytes};
-    simt_arena.any_new = true;
+    simt_arena.any_marks_pending = true;
     simt_arena.num_allocations++;
     simt_arena.num_host_accessible += shared;
     simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
@@ -173,16 +173,16 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     return cudaSuccess;
 }
 
-struct allocation *simt_allocation_of(const void *pointer)
+struct allocation *simt_allocation_at_or_after(const void *pointer)
 {
     const size_t index = find_after(arena_offset(pointer));
 
     return index < simt_arena.num_allocations ? &simt_arena.allocations[index] : NULL;
 }
 
-const struct allocation *simt_allocation_at(const void *pointer)
+const struct allocation *simt_allocation_starting_at(const void *pointer)
 {
-    const struct allocation *const allocation = simt_arena.base ? simt_allocation_of(pointer) : NULL;
+    const struct allocation *const allocation = simt_arena.base ? simt_allocation_at_or_after(pointer) : NULL;
 
     return allocation && allocation->offset == arena_offset(pointer) ? allocation : NULL;
 }
@@ -192,14 +192,14 @@ void simt_arena_free(const struct allocation *allocation, uintptr_t call_site)
     const size_t index = (size_t)(allocation - simt_arena.allocations);
     struct allocation gone = *allocation;
 
-    gone.freed_at = call_site;
-    if (is_host_accessible(gone.owner))
-        simt_arena_set_access(gone.offset, gone.offset + gone.bytes, false);
-    simt_forbid_bytes(gone.offset, gone.offset + gone.bytes);
+    gone.free_site = call_site;
+    if (is_pinned_or_managed(gone.owner))
+        simt_arena_set_access(gone.offset, gone.bytes, false);
+    simt_mark_inaccessible(gone.offset, gone.bytes);
     quarantine_slot(gone);
     simt_arena.in_use_bytes -= gone.bytes;
     simt_arena.num_allocations--;
-    simt_arena.num_host_accessible -= is_host_accessible(gone.owner);
+    simt_arena.num_host_accessible -= is_pinned_or_managed(gone.owner);
     simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
     memmove(&simt_arena.allocations[index], &simt_arena.allocations[index + 1],
             (simt_arena.num_allocations - index) * sizeof *simt_arena.allocations);
@@ -223,16 +223,17 @@ int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocat
 void simt_register_array(const void *begin, size_t bytes, const char *name)
 {
     const size_t offset = arena_offset(begin);
-    struct allocation *const allocation = simt_arena.base && offset < simt_arena.used_end ? simt_allocation_of(begin)
-                                                                                          : NULL;
+    struct allocation *const allocation = simt_arena.base && offset < simt_arena.used_end
+                                              ? simt_allocation_at_or_after(begin)
+                                              : NULL;
 
     if (!allocation || offset < allocation->offset || bytes > allocation->offset + allocation->bytes - offset)
         return;
     allocation->array_offset = offset;
     allocation->array_bytes = bytes;
     snprintf(allocation->name, sizeof allocation->name, "%s", name);
-    simt_forbid_bytes(allocation->offset, offset);
-    simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
+    simt_mark_inaccessible(allocation->offset, offset - allocation->offset);
+    simt_mark_inaccessible(offset + bytes, allocation->offset + allocation->bytes - offset - bytes);
 }
 
 /** Returns the freed allocation that contained an offset if its slot is still in quarantine, otherwise NULL. */
@@ -260,8 +261,8 @@ static void describe_from(const char *where, const struct allocation *allocation
 
 /** Where the memory that a description mentions was allocated and freed: program counters, or 0. */
 struct history_of_memory {
-    uintptr_t made_at;  /**< 0 if the array has a name */
-    uintptr_t freed_at; /**< 1 if it has been freed at an unknown place */
+    uintptr_t allocation_site; /**< 0 if the array has a name */
+    uintptr_t free_site;       /**< 1 if it has been freed at an unknown place */
 };
 
 /** Describes an offset by the array that contains it or, if none does, by the closest array. */
@@ -294,10 +295,10 @@ static struct history_of_memory describe(size_t offset, char *text, size_t size)
         live = ahead;
     } else {
         snprintf(text, size, "in memory that has been freed");
-        return (struct history_of_memory){.freed_at = 1};
+        return (struct history_of_memory){.free_site = 1};
     }
-    return live ? (struct history_of_memory){.made_at = live->name[0] ? 0 : live->made_at}
-                : (struct history_of_memory){.freed_at = freed->freed_at};
+    return live ? (struct history_of_memory){.allocation_site = live->name[0] ? 0 : live->allocation_site}
+                : (struct history_of_memory){.free_site = freed->free_site};
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
@@ -330,22 +331,22 @@ const char *simt_phrase_that_begin(const char *place, unsigned num_bytes)
     return num_bytes == 1 ? " that begins" : " that begin";
 }
 
-_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
+_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
     char where[160], at[320] = "";
     const struct history_of_memory history = describe(
         address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
 
-    if (history.freed_at > 1)
-        snprintf(at, sizeof at, SIMT_LOCATION, history.freed_at);
-    else if (history.made_at)
+    if (history.free_site > 1)
+        snprintf(at, sizeof at, SIMT_LOCATION, history.free_site);
+    else if (history.allocation_site)
         snprintf(at, sizeof at,
                  ", made" SIMT_LOCATION SIMT_ADVICE_PREFIX
                  "compare the index with 0 and the number of elements before the access, as in if (i < n); or a larger "
                  "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints",
-                 history.made_at);
-    simt_fault_here(cudaErrorIllegalAddress, pc, history.freed_at ? "use after free" : "out-of-bounds global access",
+                 history.allocation_site);
+    simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
                     simt_phrase_that_begin(where, (unsigned)count), where, at);
 }

@@ -80,7 +80,7 @@ static bool reserve(size_t bytes)
                                         ~(uintptr_t)(HUGE_PAGE_BYTES - 1));
     simt_arena.shadow = (struct shadow_cell *)planes[1].base;
     simt_arena.byte_marks = (struct byte_marks *)planes[2].base;
-    simt_arena.read_only = (uint32_t *)planes[3].base;
+    simt_arena.ldg_read = (uint32_t *)planes[3].base;
     simt_arena.reserved_bytes = bytes;
     return true;
 }
@@ -143,7 +143,7 @@ bool simt_arena_commit(size_t top)
     return true;
 }
 
-bool simt_arena_map(void)
+bool simt_arena_reserve_address_space(void)
 {
     const size_t most = (size_t)256 << 20;
     const size_t least = (size_t)16 << 20;
@@ -155,7 +155,7 @@ bool simt_arena_map(void)
     return false;
 }
 
-size_t simt_physical_memory(void)
+size_t simt_physical_memory_bytes(void)
 {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }

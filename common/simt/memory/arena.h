@@ -19,11 +19,11 @@ struct allocation {
     size_t bytes;
     size_t slot_bytes;           /**< size including padding and red zone */
     enum allocation_owner owner; /**< host-accessible memory has separate pages, which are never closed */
-    bool is_new;                 /**< the allocation's unwritten marks are not in the shadow yet */
-    uintptr_t made_at;           /**< call that allocated it */
-    uintptr_t freed_at;          /**< for freed memory: where it was freed */
+    bool marks_pending;          /**< the allocation's unwritten marks are not in the shadow yet */
+    uintptr_t allocation_site;   /**< call site that allocated it */
+    uintptr_t free_site;         /**< for freed memory: call site that freed it */
     const char *allocating_call; /**< for memory that a kernel has allocated: the call, such as "new[]" */
-    bool host_checks;            /**< the host may copy unwritten bytes, because its own checks find them */
+    bool allow_unwritten_copy;   /**< the host may copy unwritten bytes, because its own checks find them */
     size_t array_offset;         /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
     size_t array_bytes;
     char name[ARRAY_NAME_SIZE]; /**< "" if the array has no name */
@@ -31,7 +31,7 @@ struct allocation {
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
 struct byte_marks {
-    uint32_t off_limits;
+    uint32_t inaccessible; /**< outside every array that kernels may access */
     uint32_t unwritten;
 };
 
@@ -44,16 +44,16 @@ struct arena {
     size_t available_bytes; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
     struct byte_marks *byte_marks;
-    uint32_t *read_only; /**< one bit per byte, set if this launch has read the byte through __ldg */
-    size_t read_only_low, read_only_high;
+    uint32_t *ldg_read; /**< one bit per byte, set if this launch has read the byte through __ldg */
+    size_t ldg_read_low, ldg_read_high;
     struct allocation *allocations; /**< sorted by offset */
     size_t num_allocations;
     size_t capacity;
-    bool any_new;               /**< at least one allocation is new */
+    bool any_marks_pending;     /**< at least one allocation has marks_pending */
     size_t num_host_accessible; /**< number of allocations that the host may access */
 };
 
-static inline bool is_host_accessible(enum allocation_owner owner)
+static inline bool is_pinned_or_managed(enum allocation_owner owner)
 {
     return owner == OWNER_PINNED || owner == OWNER_MANAGED;
 }
@@ -66,26 +66,38 @@ static inline size_t arena_offset(const void *pointer)
 }
 
 /** Reserves address space and makes its beginning usable. Returns false if no address space is available. */
-bool simt_arena_map(void);
+bool simt_arena_reserve_address_space(void);
 /** Makes the arena usable up to `top`. Returns false if out of memory. */
 bool simt_arena_commit(size_t top);
-size_t simt_physical_memory(void);
+/** Returns the size of the machine's memory in bytes. */
+size_t simt_physical_memory_bytes(void);
 
-/** Sets or clears the unwritten marks of the bytes in [from, to). */
-void simt_set_unwritten(size_t begin, size_t end, bool unwritten);
-void simt_forbid_bytes(size_t begin, size_t end);
-void simt_allow_bytes(size_t begin, size_t bytes);
-void simt_copy_marks_to_shadow(size_t begin, size_t end);
+/* Marks of ranges of the arena. `begin`, `destination` and `source` are offsets in it, in bytes. */
+
+/** Sets or clears the unwritten marks of a range. */
+void simt_set_unwritten(size_t begin, size_t bytes, bool unwritten);
+/** Marks a range as inaccessible to kernels, such as a red zone or freed memory, in the marks and in the shadow. */
+void simt_mark_inaccessible(size_t begin, size_t bytes);
+/** Clears the inaccessible marks of a range, and the shadow cells of its words, because its slot is being reused. */
+void simt_mark_accessible(size_t begin, size_t bytes);
+/** Sets the state bits of the marked bytes of a range in the shadow, so that accesses check the marks. */
+void simt_copy_marks_to_shadow(size_t begin, size_t bytes);
+/** Copies the unwritten marks of one range to another; the two may overlap. */
 void simt_copy_unwritten(size_t destination, size_t source, size_t bytes);
+/**
+ * Returns the number of unwritten bytes in a range, not counting padding. If there are any, stores the offset of the
+ * first one in *first_unwritten.
+ */
 size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten);
-void simt_forget_read_only(void);
+/** Forgets which bytes a launch has read through __ldg; called when the next launch begins. */
+void simt_clear_ldg_reads(void);
 
 /**
- * Enables (if `allow`) or disables this process's access to a range of the arena. Host code has no access; the runtime
- * has access only while it executes a call from the host. While the arena is kept open, ranges that are already open
- * stay open.
+ * Enables (if `allow`) or disables this process's access to the pages of a range of the arena. Host code has no access;
+ * the runtime has access only while it executes a call from the host. While the arena is kept open, ranges that are
+ * already open stay open. Returns false on failure.
  */
-bool simt_arena_set_access(size_t begin, size_t end, bool allow);
+bool simt_arena_set_access(size_t begin, size_t bytes, bool allow);
 
 /**
  * Allocates memory for kernels, for a call at `call_site`, or returns an error. *pointer is NULL if `bytes` is 0.
@@ -94,12 +106,12 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
 /** Frees an allocation, for a call at `call_site`. */
 void simt_arena_free(const struct allocation *allocation, uintptr_t call_site);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
-const struct allocation *simt_allocation_at(const void *pointer);
+const struct allocation *simt_allocation_starting_at(const void *pointer);
 /**
  * Returns the first allocation that ends after a pointer into the arena; if an allocation contains the pointer, this is
  * the one returned. Returns NULL if no allocation ends after the pointer.
  */
-struct allocation *simt_allocation_of(const void *pointer);
+struct allocation *simt_allocation_at_or_after(const void *pointer);
 
 bool simt_is_device_pointer(const void *pointer);
 /**
@@ -108,13 +120,13 @@ bool simt_is_device_pointer(const void *pointer);
  */
 bool simt_is_device_range(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
-bool simt_in_program_data(const void *pointer, size_t bytes);
+bool simt_is_device_variable_range(const void *pointer, size_t bytes);
 /** Returns whether the pointer refers to a `__device__` or `__constant__` variable that is const. */
-bool simt_is_device_constant(const void *pointer);
+bool simt_is_const_device_variable(const void *pointer);
 /** Returns whether a pointer points to memory that a kernel has allocated. */
 bool simt_is_kernel_allocation(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
-bool simt_is_host_accessible(const void *pointer);
+bool simt_is_pinned_or_managed(const void *pointer);
 /** Returns whether a pointer points to memory that the host may access. */
 bool simt_host_may_access(const void *pointer);
 

@@ -27,7 +27,7 @@ bool simt_constant_reads_prepare(void)
     return reads;
 }
 
-void simt_constant_reads_forget(void)
+void simt_constant_reads_clear(void)
 {
     memset(reads, 0, word_count() * sizeof *reads);
 }

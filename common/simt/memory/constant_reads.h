@@ -15,7 +15,7 @@
 /** Prepares the record of the program's constants on the first call. Returns false if out of memory. */
 bool simt_constant_reads_prepare(void);
 /** Clears the record when the epochs restart from 0. */
-void simt_constant_reads_forget(void);
+void simt_constant_reads_clear(void);
 
 /** Records that the running thread reads constants. */
 void simt_record_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);

@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_reserve(). */
+/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_prepare(). */
 void simt_arena_share(void);
 
 /** Reserves the arena and its shadow on the first call. Returns false if that fails. */
-bool simt_arena_reserve(void);
+bool simt_arena_prepare(void);
 /**
  * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
  * simt_arena_forbid_access(). Returns false if out of memory.
@@ -29,18 +29,18 @@ bool simt_host_access_is_allowed(void);
  * Returns whether an access by the host reaches memory that the host may not access, although the access causes no
  * signal because pinned or managed memory is on the same page.
  */
-bool simt_host_access_is_outside(const void *pointer, size_t bytes);
+bool simt_host_access_is_invalid(const void *pointer, size_t bytes);
 
 /**
  * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit
  * in the word's shadow cell is set as well.
  */
 struct word_marks {
-    uint32_t off_limits, unwritten;
-    uint32_t read_only; /**< bytes that this launch has read through __ldg */
+    uint32_t inaccessible, unwritten;
+    uint32_t ldg_read; /**< bytes that this launch has read through __ldg */
 };
 struct word_marks simt_arena_marks(uintptr_t address);
-void simt_arena_mark_read_only(uintptr_t address, uint32_t bytes);
+void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
 void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes);
 /**
@@ -58,7 +58,7 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 size_t simt_arena_used_words(void);
 
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
-void simt_arena_forget_epochs(void);
+void simt_arena_clear_accesses(void);
 
 enum { ARRAY_TEXT_SIZE = 160 };
 /**
@@ -84,10 +84,10 @@ const char *simt_phrase_that_begin(const char *place, unsigned num_bytes);
 int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocation);
 
 /**
- * Ends the launch because the running thread accesses a word in which some bytes are off limits. `bytes` is the mask of
- * the accessed bytes of the word at `address`.
+ * Ends the launch because the running thread accesses a word in which some bytes are inaccessible. `bytes` is the mask
+ * of the accessed bytes of the word at `address`.
  */
-_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
+_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 
 /**
  * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic_offset` is the offset of the
@@ -96,9 +96,10 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 void simt_shared_variables_find(size_t bytes, size_t dynamic_offset);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
-    size_t static_shared_bytes; /**< size of its fixed-size __shared__ variables, excluding those of called functions */
-    unsigned max_threads;       /**< the kernel's launch bounds */
-    const char *name;           /**< without template arguments; stays valid until many other kernels are looked up */
+    /** Size of its fixed-size __shared__ variables, excluding those of called functions. */
+    size_t own_static_shared_bytes;
+    unsigned max_threads; /**< the kernel's launch bounds */
+    const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
@@ -106,9 +107,9 @@ struct kernel_properties simt_kernel_properties(const void *kernel);
  * of called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
  * memory.
  */
-size_t simt_static_shared_accessed(size_t dynamic_bytes);
+size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes);
 /** Returns the total size of all __constant__ variables in bytes. */
-size_t simt_constant_bytes(void);
+size_t simt_total_constant_bytes(void);
 /**
  * Returns whether one variable in global or constant memory contains all these bytes. Returns true if the program has
  * no such variables.
@@ -122,12 +123,12 @@ const char *simt_variable_at(uintptr_t address);
  */
 const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end);
 /** Returns whether an address in read-only memory is that of a constant that a kernel file defines for the host. */
-bool simt_is_host_constant(uintptr_t address);
-_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
+bool simt_is_host_only_constant(uintptr_t address);
+_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset);
-bool simt_word_is_unowned(const struct shadow_cell *cell);
-_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                  uintptr_t pc);
+bool simt_word_is_outside_variables(const struct shadow_cell *cell);
+_Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                            uintptr_t pc);
 
 #endif

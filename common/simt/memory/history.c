@@ -39,7 +39,7 @@ static bool grow(void)
     return true;
 }
 
-struct access_history *simt_history(const struct shadow_cell *cell)
+struct access_history *simt_cell_history(const struct shadow_cell *cell)
 {
     if (room > 0) {
         struct entry *entry = slot_of(entries, room, cell);
@@ -85,7 +85,7 @@ void simt_history_clear(struct access_history *history)
         simt_history_remove(history, history->num_accesses - 1);
 }
 
-void simt_histories_forget(void)
+void simt_histories_free(void)
 {
     if (count == 0)
         return;

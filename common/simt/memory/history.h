@@ -21,7 +21,7 @@ enum past_kind {
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
-    PAST_KIND = 0x30
+    PAST_KIND_MASK = 0x30
 };
 
 /**
@@ -53,13 +53,13 @@ struct access_history {
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
  * READ_HISTORY.
  */
-struct access_history *simt_history(const struct shadow_cell *cell);
+struct access_history *simt_cell_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */
 bool simt_history_add(struct access_history *history, struct past_access past);
 /** Removes the past access with index `index`. */
 void simt_history_remove(struct access_history *history, uint32_t index);
 void simt_history_clear(struct access_history *history);
 /** Frees all histories; called at the beginning of a launch. */
-void simt_histories_forget(void);
+void simt_histories_free(void);
 
 #endif

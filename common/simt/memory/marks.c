@@ -1,6 +1,7 @@
 /**
  * @file marks.c
- * @brief Sets and clears the marks of each byte of device memory: off limits, unwritten, or read only.
+ * @brief Sets and clears the marks of each byte of device memory: inaccessible to kernels, unwritten, or read through
+ *        __ldg.
  */
 #include "arena.h"
 #include "simt.h"
@@ -30,25 +31,24 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
     }
 }
 
-static void set_off_limits(size_t from, size_t to, bool value)
+static void set_inaccessible(size_t from, size_t to, bool value)
 {
-    set_marks(offsetof(struct byte_marks, off_limits), from, to, value);
+    set_marks(offsetof(struct byte_marks, inaccessible), from, to, value);
 }
 
-void simt_set_unwritten(size_t begin, size_t end, bool unwritten)
+void simt_set_unwritten(size_t begin, size_t bytes, bool unwritten)
 {
-    set_marks(offsetof(struct byte_marks, unwritten), begin, end, unwritten);
+    set_marks(offsetof(struct byte_marks, unwritten), begin, begin + bytes, unwritten);
 }
 
 static uint32_t marks_of(size_t at)
 {
-    return simt_arena.byte_marks[at / 32].off_limits | simt_arena.byte_marks[at / 32].unwritten;
+    return simt_arena.byte_marks[at / 32].inaccessible | simt_arena.byte_marks[at / 32].unwritten;
 }
 
-/** Sets the state bits of the marked bytes in [from, to), so that accesses check the marks. */
-void simt_copy_marks_to_shadow(size_t begin, size_t end)
+void simt_copy_marks_to_shadow(size_t begin, size_t bytes)
 {
-    for (size_t word = begin / 4; word < (end + 3) / 4; word++) {
+    for (size_t word = begin / 4; word < (begin + bytes + 3) / 4; word++) {
         const uint32_t marks = marks_of(word * 4);
 
         if (marks == 0)
@@ -58,16 +58,15 @@ void simt_copy_marks_to_shadow(size_t begin, size_t end)
     }
 }
 
-void simt_forbid_bytes(size_t begin, size_t end)
+void simt_mark_inaccessible(size_t begin, size_t bytes)
 {
-    set_off_limits(begin, end, true);
-    simt_copy_marks_to_shadow(begin, end);
+    set_inaccessible(begin, begin + bytes, true);
+    simt_copy_marks_to_shadow(begin, bytes);
 }
 
-/** Clears the off-limits marks and the shadow of a slot that is being reused. */
-void simt_allow_bytes(size_t begin, size_t bytes)
+void simt_mark_accessible(size_t begin, size_t bytes)
 {
-    set_off_limits(begin, begin + bytes, false);
+    set_inaccessible(begin, begin + bytes, false);
     memset(&simt_arena.shadow[begin / 4], 0, (bytes + 3) / 4 * sizeof *simt_arena.shadow);
 }
 
@@ -76,30 +75,29 @@ struct word_marks simt_arena_marks(uintptr_t address)
     const size_t at = address - (uintptr_t)simt_arena.base;
     const struct byte_marks *marks = &simt_arena.byte_marks[at / 32];
 
-    return (struct word_marks){.off_limits = marks->off_limits >> at % 32 & 0xf,
+    return (struct word_marks){.inaccessible = marks->inaccessible >> at % 32 & 0xf,
                                .unwritten = marks->unwritten >> at % 32 & 0xf,
-                               .read_only = simt_arena.read_only[at / 32] >> at % 32 & 0xf};
+                               .ldg_read = simt_arena.ldg_read[at / 32] >> at % 32 & 0xf};
 }
 
-void simt_arena_mark_read_only(uintptr_t address, uint32_t bytes)
+void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.read_only[at / 32] |= bytes << at % 32;
+    simt_arena.ldg_read[at / 32] |= bytes << at % 32;
     simt_arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
-    if (simt_arena.read_only_high == 0 || at < simt_arena.read_only_low)
-        simt_arena.read_only_low = at;
-    if (at + 4 > simt_arena.read_only_high)
-        simt_arena.read_only_high = at + 4;
+    if (simt_arena.ldg_read_high == 0 || at < simt_arena.ldg_read_low)
+        simt_arena.ldg_read_low = at;
+    if (at + 4 > simt_arena.ldg_read_high)
+        simt_arena.ldg_read_high = at + 4;
 }
 
-/** Clears the read-only marks when a launch begins. */
-void simt_forget_read_only(void)
+void simt_clear_ldg_reads(void)
 {
-    if (simt_arena.read_only_high > 0)
-        memset(&simt_arena.read_only[simt_arena.read_only_low / 32], 0,
-               (simt_arena.read_only_high / 32 - simt_arena.read_only_low / 32 + 1) * sizeof *simt_arena.read_only);
-    simt_arena.read_only_high = 0;
+    if (simt_arena.ldg_read_high > 0)
+        memset(&simt_arena.ldg_read[simt_arena.ldg_read_low / 32], 0,
+               (simt_arena.ldg_read_high / 32 - simt_arena.ldg_read_low / 32 + 1) * sizeof *simt_arena.ldg_read);
+    simt_arena.ldg_read_high = 0;
 }
 
 void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes)
@@ -124,15 +122,11 @@ void simt_copy_unwritten(size_t destination, size_t source, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         const size_t at = backwards ? bytes - 1 - i : i;
 
-        simt_set_unwritten(destination + at, destination + at + 1,
+        simt_set_unwritten(destination + at, 1,
                            simt_arena.byte_marks[(source + at) / 32].unwritten >> (source + at) % 32 & 1);
     }
 }
 
-/**
- * Returns the number of unwritten bytes in the range, not counting padding. Stores the offset of the first such byte in
- * *first_unwritten.
- */
 size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten)
 {
     size_t count = 0;
@@ -148,7 +142,7 @@ size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten)
     return count;
 }
 
-void simt_arena_forget_epochs(void)
+void simt_arena_clear_accesses(void)
 {
     for (size_t i = 0; i < simt_arena.used_end / 4; i++) {
         simt_arena.shadow[i].write &= CELL_STATE;

@@ -19,20 +19,20 @@ static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t 
 
 static bool is_constant(uintptr_t address, size_t bytes)
 {
-    return is_within(address, bytes, simt_program.constant_table_low, simt_program.constant_table_high) ||
-           is_within(address, bytes, simt_program.device_table_low, simt_program.device_table_high);
+    return is_within(address, bytes, simt_program.read_only_constants_low, simt_program.read_only_constants_high) ||
+           is_within(address, bytes, simt_program.read_only_device_low, simt_program.read_only_device_high);
 }
 
-bool simt_is_device_constant(const void *pointer)
+bool simt_is_const_device_variable(const void *pointer)
 {
-    return simt_program_find() && is_constant((uintptr_t)pointer, 1);
+    return simt_program_find_segments() && is_constant((uintptr_t)pointer, 1);
 }
 
-bool simt_in_program_data(const void *pointer, size_t bytes)
+bool simt_is_device_variable_range(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!simt_program_find())
+    if (!simt_program_find_segments())
         return false;
     return is_within(address, bytes, simt_program.data_low, simt_program.data_high) ||
            is_within(address, bytes, simt_program.constant_low, simt_program.constant_high) ||
@@ -42,9 +42,9 @@ bool simt_in_program_data(const void *pointer, size_t bytes)
 bool simt_is_device_range(const void *pointer, size_t bytes)
 {
     if (!simt_is_device_pointer(pointer))
-        return simt_in_program_data(pointer, bytes);
+        return simt_is_device_variable_range(pointer, bytes);
     const size_t offset = arena_offset(pointer);
-    const struct allocation *allocation = simt_allocation_of(pointer);
+    const struct allocation *allocation = simt_allocation_at_or_after(pointer);
 
     return allocation && offset >= allocation->offset && allocation->owner != OWNER_KERNEL &&
            bytes <= allocation->offset + allocation->bytes - offset;
@@ -52,35 +52,36 @@ bool simt_is_device_range(const void *pointer, size_t bytes)
 
 bool simt_is_kernel_allocation(const void *pointer)
 {
-    const struct allocation *const allocation = simt_is_device_pointer(pointer) ? simt_allocation_of(pointer) : NULL;
+    const struct allocation *const allocation = simt_is_device_pointer(pointer) ? simt_allocation_at_or_after(pointer)
+                                                                                : NULL;
 
     return allocation && arena_offset(pointer) >= allocation->offset && allocation->owner == OWNER_KERNEL;
 }
 
-bool simt_is_host_accessible(const void *pointer)
+bool simt_is_pinned_or_managed(const void *pointer)
 {
     return simt_is_device_pointer(pointer) && simt_is_device_range(pointer, 1) &&
-           is_host_accessible(simt_allocation_of(pointer)->owner);
+           is_pinned_or_managed(simt_allocation_at_or_after(pointer)->owner);
 }
 
 bool simt_host_may_access(const void *pointer)
 {
-    return pointer && (simt_is_host_accessible(pointer) ||
-                       (!simt_is_device_pointer(pointer) && !simt_in_program_data(pointer, 1)));
+    return pointer && (simt_is_pinned_or_managed(pointer) ||
+                       (!simt_is_device_pointer(pointer) && !simt_is_device_variable_range(pointer, 1)));
 }
 
-bool simt_host_access_is_outside(const void *pointer, size_t bytes)
+bool simt_host_access_is_invalid(const void *pointer, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     if (simt_host_access_is_allowed() || !simt_is_device_pointer(pointer) ||
-        (simt_is_host_accessible(pointer) && simt_is_device_range(pointer, bytes)))
+        (simt_is_pinned_or_managed(pointer) && simt_is_device_range(pointer, bytes)))
         return false;
     for (size_t i = 0; i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
         const size_t first = allocation->offset / page, last = (allocation->offset + allocation->bytes - 1) / page;
 
-        if (is_host_accessible(allocation->owner) && arena_offset(pointer) / page - first <= last - first)
+        if (is_pinned_or_managed(allocation->owner) && arena_offset(pointer) / page - first <= last - first)
             return true;
     }
     return false;

@@ -18,9 +18,9 @@ static struct {
     size_t bytes;
 } kept_open;
 
-bool simt_arena_set_access(size_t begin, size_t end, bool allow)
+bool simt_arena_set_access(size_t begin, size_t bytes, bool allow)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), end = begin + bytes;
     const size_t first = begin / page * page;
 
     if (kept_open.depth > 0) {
@@ -34,15 +34,15 @@ bool simt_arena_set_access(size_t begin, size_t end, bool allow)
 
 bool simt_arena_allow_access(void)
 {
-    for (size_t i = 0; simt_arena.any_new && i < simt_arena.num_allocations; i++) {
+    for (size_t i = 0; simt_arena.any_marks_pending && i < simt_arena.num_allocations; i++) {
         struct allocation *allocation = &simt_arena.allocations[i];
 
-        if (allocation->is_new)
-            simt_copy_marks_to_shadow(allocation->offset, allocation->offset + allocation->bytes);
-        allocation->is_new = false;
+        if (allocation->marks_pending)
+            simt_copy_marks_to_shadow(allocation->offset, allocation->bytes);
+        allocation->marks_pending = false;
     }
-    simt_arena.any_new = false;
-    simt_forget_read_only();
+    simt_arena.any_marks_pending = false;
+    simt_clear_ldg_reads();
     simt_memory.arena = (uintptr_t)simt_arena.base;
     simt_memory.arena_bytes = simt_arena.used_end;
     simt_memory.arena_shadow = simt_arena.shadow;
@@ -56,8 +56,8 @@ void simt_arena_forbid_access(void)
     for (size_t i = 0; simt_arena.num_host_accessible > 0 && i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
 
-        if (is_host_accessible(allocation->owner))
-            simt_arena_set_access(allocation->offset, allocation->offset + allocation->bytes, true);
+        if (is_pinned_or_managed(allocation->owner))
+            simt_arena_set_access(allocation->offset, allocation->bytes, true);
     }
 }
 

@@ -22,7 +22,7 @@ static struct epochs {
     uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch belongs to a bulk copy */
 } epochs;
 
-bool simt_proxy_record_epoch(void)
+bool simt_proxy_record_bulk_copy_epoch(void)
 {
     const uint32_t epoch = simt_order.epoch;
 
@@ -47,7 +47,8 @@ static bool is_of_copy(uint32_t epoch)
 
 /* --- the check ---------------------------------------------------------------------------------------------------- */
 
-void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader_phrase)
+void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc,
+                            const char *reader_phrase)
 {
     static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
     static enum shadow_space good_space;
@@ -57,7 +58,7 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
         (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
          simt_order.thread_bits == good_reader && space == good_space))
         return;
-    if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy(cell->write_epoch, thread, space)) {
+    if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy_fence(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 

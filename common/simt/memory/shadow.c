@@ -24,7 +24,7 @@
 
 uintptr_t simt_site_pcs[1 << SITE_BITS];
 struct polled_load simt_polled_loads[BLOCK_THREADS];
-struct poll_seen simt_poll_seen[BLOCK_THREADS];
+struct last_poll simt_last_polls[BLOCK_THREADS];
 bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
 
@@ -40,7 +40,7 @@ uint32_t simt_site_add(uintptr_t pc)
         if (*site == pc)
             return (uint32_t)(site - simt_site_pcs);
     }
-    simt_site_pcs[pc & CELL_SITE] = SITE_SHARED;
+    simt_site_pcs[pc & CELL_SITE] = SITE_COLLISION;
     return pc & CELL_SITE;
 }
 
@@ -54,21 +54,22 @@ static unsigned running_thread(void)
 /** Returns a verb phrase for the access of the running thread. */
 static const char *what_it_does(const struct word_access *access)
 {
-    return access->is_free ? "frees" : simt_access_verb(access->type);
+    return access->is_deallocation ? "frees" : simt_access_verb(access->type);
 }
 
 uintptr_t simt_site_pc(uint32_t site)
 {
     const uintptr_t pc = simt_site_pcs[site];
 
-    return pc == SITE_SHARED ? 0 : pc;
+    return pc == SITE_COLLISION ? 0 : pc;
 }
 
 static bool in_block_only(const struct past_access *past, const struct word_access *access)
 {
     const bool reached = access->type == ACCESS_ATOMIC || access->type == ACCESS_VOLATILE_LOAD;
 
-    return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->atomic_kind) & ATOMIC_IN_BLOCK);
+    return reached && (past->kind & PAST_KIND_MASK) == PAST_ATOMIC &&
+           ((past->kind | access->atomic_kind) & ATOMIC_BLOCK_SCOPE);
 }
 
 /** Returns a verb phrase for a past access. */
@@ -78,7 +79,7 @@ static const char *what_was_done(const struct past_access *past)
 
     if (past->kind & ATOMIC_STORE)
         return "wrote";
-    return past->kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
+    return past->kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->kind & PAST_KIND_MASK) >> 4];
 }
 
 /**
@@ -89,7 +90,7 @@ static const char *what_was_done(const struct past_access *past)
 static bool has_polled(const struct past_access *past, bool in_block)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        const struct poll_seen seen = simt_poll_seen[i];
+        const struct last_poll seen = simt_last_polls[i];
 
         if (seen.epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(seen.epoch) &&
             seen.write_epoch >= past->epoch && simt_is_epoch_of_block(seen.write_epoch) == in_block &&
@@ -107,12 +108,12 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 {
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
 
-    if (access->is_free)
+    if (access->is_deallocation)
         return "";
     if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
     if ((wrote && access->type == ACCESS_VOLATILE_LOAD) ||
-        ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
+        ((past->kind & PAST_KIND_MASK) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
         return access->space == SPACE_SHARED ? SIMT_ADVICE_PREFIX
                    "__syncthreads() or, within a warp, __syncwarp() between the two, because volatile orders "
                    "nothing; or, if other threads poll this value, __threadfence() and then atomicExch() to "
@@ -122,7 +123,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->type == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
-    if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS || access->type == ACCESS_ATOMIC)
+    if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS ||
+        access->type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX
             "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
             "between the two";
@@ -144,7 +146,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 static bool has_polled_anything(bool in_block)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        const uint32_t epoch = simt_poll_seen[i].epoch;
+        const uint32_t epoch = simt_last_polls[i].epoch;
 
         if (in_block ? epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(epoch)
                      : epoch >= simt_order.first_epoch)
@@ -206,7 +208,7 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
     uintptr_t other = 0;
     char of[ARRAY_TEXT_SIZE];
 
-    for (int i = 0; i < 2 && !other && access->space == SPACE_GLOBAL && !access->is_free; i++) {
+    for (int i = 0; i < 2 && !other && access->space == SPACE_GLOBAL && !access->is_deallocation; i++) {
         other = sites[i] && simt_find_access_at ? simt_find_access_at(sites[i], is_in_other_array, address) : 0;
         if (!other)
             continue;
@@ -216,12 +218,12 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
                                     " also accesses memory%s, which is another array; if the index is right, ",
                  sites[i], of);
     }
-    if (!other && bytes != past_bytes && !access->is_free)
+    if (!other && bytes != past_bytes && !access->is_deallocation)
         snprintf(text, size,
                  SIMT_ADVICE_PREFIX "compare the indices with the numbers of elements, because accesses of %d and %d "
                                     "bytes seldom belong to one array; if they are right, ",
                  bytes, past_bytes);
-    return other || (bytes != past_bytes && !access->is_free);
+    return other || (bytes != past_bytes && !access->is_deallocation);
 }
 
 /** Inserts the suspicion of an index before the advice in a text about a race, or appends both if it has none. */
@@ -238,8 +240,8 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
-    const struct past_launch *launch = simt_overlapped_at(past->epoch);
-    const struct past_launch *missing = simt_wait_missing(past->epoch);
+    const struct past_launch *launch = simt_overlapped_launch_at(past->epoch);
+    const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
     const int count = __builtin_popcount(past->bytes & access.bytes);
 
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
@@ -309,7 +311,7 @@ static struct deferred_race {
     struct word_access access;
 } noted[BLOCK_THREADS];
 
-unsigned simt_races_deferred;
+unsigned simt_num_deferred_races;
 
 void simt_deferred_race_report(void)
 {
@@ -318,7 +320,7 @@ void simt_deferred_race_report(void)
     if (!race->present)
         return;
     race->present = false;
-    simt_races_deferred--;
+    simt_num_deferred_races--;
     fault_race(&race->past, race->access, race->thread, race->others);
 }
 
@@ -327,7 +329,7 @@ static bool defer_race(const struct past_access *past, struct word_access access
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
     const bool alike = !((past->kind ^ access.atomic_kind) & ATOMIC_BYTES);
-    const bool atomic = past->kind == PAST_ATOMIC_THREADS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
+    const bool atomic = past->kind == PAST_ATOMIC_THREADS || ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
 
     if (access.type != ACCESS_LOAD || !atomic)
@@ -337,15 +339,15 @@ static bool defer_race(const struct past_access *past, struct word_access access
     if (race->present)
         return true;
     *race = (struct deferred_race){true, others, thread, simt_order.last_load, *past, access};
-    simt_races_deferred++;
+    simt_num_deferred_races++;
     return true;
 }
 
-void simt_races_discard(void)
+void simt_deferred_races_clear(void)
 {
-    if (simt_races_deferred > 0)
+    if (simt_num_deferred_races > 0)
         memset(noted, 0, sizeof noted);
-    simt_races_deferred = 0;
+    simt_num_deferred_races = 0;
 }
 
 /** Returns a mask of the bytes that the block has written in a shared word. */
@@ -360,7 +362,7 @@ static uint32_t written(const struct shadow_cell *cell)
  */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {
-    return written(cell) != 0 || (address % 8 == 4 && !simt_word_is_unowned(cell) && written(cell - 1) != 0);
+    return written(cell) != 0 || (address % 8 == 4 && !simt_word_is_outside_variables(cell) && written(cell - 1) != 0);
 }
 
 void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
@@ -374,8 +376,8 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
      */
     if (simt_fault_is_suspected())
         return;
-    if (simt_word_is_unowned(cell))
-        simt_fault_unowned(cell, bytes, access, pc);
+    if (simt_word_is_outside_variables(cell))
+        simt_fault_outside_variables(cell, bytes, access, pc);
     simt_describe_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
                             (uintptr_t)__builtin_ctz(bytes),
                         true, of);
@@ -394,13 +396,13 @@ static uint32_t check_marks(struct word_access access, bool reads)
     const bool writes = access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC;
     char where[160];
 
-    if (marks.off_limits & access.bytes)
-        simt_fault_forbidden(access.address, access.bytes, writes, access.pc);
-    if (writes && (marks.read_only & access.bytes))
+    if (marks.inaccessible & access.bytes)
+        simt_fault_inaccessible(access.address, access.bytes, writes, access.pc);
+    if (writes && (marks.ldg_read & access.bytes))
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
                         "writes %d bytes that the same launch has read by __ldg()", __builtin_popcount(access.bytes));
     if (reads && missing && !simt_fault_is_suspected() &&
-        !(access.in_structure && simt_arena_may_be_padding(access.address)) &&
+        !(access.may_include_padding && simt_arena_may_be_padding(access.address)) &&
         simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
@@ -412,29 +414,29 @@ static uint32_t check_marks(struct word_access access, bool reads)
                                "cudaMemcpy() or a kernel"
                                                      : "");
     }
-    return marks.off_limits | marks.unwritten | marks.read_only;
+    return marks.inaccessible | marks.unwritten | marks.ldg_read;
 }
 
-void simt_load_marked_word(struct shadow_cell *cell, struct word_access access)
+void simt_check_marked_load(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = check_marks(access, true) << CELL_STATE_SHIFT;
 
     cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
-    shadow_load_known(cell, access);
+    shadow_check_load_races(cell, access);
 }
 
-void simt_store_marked_word(struct shadow_cell *cell, struct word_access access)
+void simt_check_marked_store(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = check_marks(access, access.needs_value) & ~(uint32_t)access.bytes;
+    const uint32_t state = check_marks(access, access.reads_old_value) & ~(uint32_t)access.bytes;
 
     simt_arena_clear_unwritten(access.address, access.bytes);
-    shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
+    shadow_check_store_races(cell, access, state << CELL_STATE_SHIFT);
 }
 
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPIED)
+    if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPY_IN_FLIGHT)
         return;
     const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
@@ -474,7 +476,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
     static struct access_history brief;
 
     if (cell->read_epoch >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
-        struct access_history *history = simt_history(cell);
+        struct access_history *history = simt_cell_history(cell);
 
         if (!history)
             fault_memory(pc);
@@ -515,7 +517,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 
 static void put_write(struct shadow_cell *cell, const struct past_access *past, uint32_t state)
 {
-    const bool atomic = (past->kind & PAST_KIND) == PAST_ATOMIC;
+    const bool atomic = (past->kind & PAST_KIND_MASK) == PAST_ATOMIC;
 
     cell->write_epoch = past->epoch;
     cell->write = (uint32_t)past->thread_or_set << CELL_THREAD_SHIFT | state | past->site |
@@ -534,7 +536,7 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
     const uint32_t bytes = atomic_threads && lost && past->bytes == 0xf ? 0 : past->bytes;
 
     cell->read = (atomic_threads ? READ_ATOMIC_THREADS
-                  : lost         ? READ_LOST
+                  : lost         ? READ_ALWAYS_RACES
                                  : 0) |
                  (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
@@ -552,7 +554,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         const struct past_access *past = &brief->accesses[i];
         const struct past_access **half = of_readers(past) ? &read : &write;
 
-        room = room && !*half && !past->unnumbered_set && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
+        room = room && !*half && !past->unnumbered_set && (past->kind & PAST_KIND_MASK) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
         latest = past->epoch > latest ? past->epoch : latest;
@@ -567,7 +569,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
     }
     cell->read_epoch = latest;
     cell->read = READ_HISTORY;
-    struct access_history *history = simt_history(cell);
+    struct access_history *history = simt_cell_history(cell);
 
     if (!history)
         fault_memory(pc);
@@ -585,7 +587,7 @@ static uint32_t first_horizon(void)
     return simt_order.horizon < simt_order.first_epoch ? simt_order.horizon : simt_order.first_epoch;
 }
 
-void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
+void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access)
 {
     const struct access_history *history = open_history(cell, first_horizon(), access.pc);
 
@@ -602,7 +604,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
                             simt_site_pc(past->site));
     }
     if (access.address - simt_memory.arena < simt_memory.arena_bytes)
-        simt_arena_mark_read_only(access.address, access.bytes);
+        simt_arena_mark_ldg_read(access.address, access.bytes);
 }
 
 /* --- a new access ------------------------------------------------------------------------------------------------- */
@@ -610,7 +612,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 /** Returns whether two accesses cannot race even if they are unordered. */
 static bool in_agreement(const struct past_access *past, struct word_access access)
 {
-    const unsigned kind = past->kind & PAST_KIND;
+    const unsigned kind = past->kind & PAST_KIND_MASK;
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
     const bool loads = access.type == ACCESS_LOAD || access.type == ACCESS_VOLATILE_LOAD;
 
@@ -622,9 +624,9 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
         return false;
     if (((past->kind ^ access.atomic_kind) & ATOMIC_BYTES) != 0)
         return false;
-    if ((past->kind & ATOMIC_OF_BLOCKS) && (access.atomic_kind & ATOMIC_IN_BLOCK))
+    if ((past->kind & ATOMIC_CROSS_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
         return false;
-    return !((past->kind | access.atomic_kind) & ATOMIC_IN_BLOCK) || simt_is_epoch_of_block(past->epoch);
+    return !((past->kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) || simt_is_epoch_of_block(past->epoch);
 }
 
 /**
@@ -662,7 +664,7 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
 {
     const struct past_access *past = &history->accesses[i];
 
-    if ((past->kind & PAST_KIND) != PAST_ATOMIC)
+    if ((past->kind & PAST_KIND_MASK) != PAST_ATOMIC)
         return false;
     for (i++; i < history->num_accesses; i++) {
         const struct past_access *later = &history->accesses[i];
@@ -730,7 +732,7 @@ static struct first_atomics find_first_atomics(const struct access_history *hist
     for (uint32_t i = 0; i < history->num_accesses && missing; i++) {
         const struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
+        if ((past->kind & PAST_KIND_MASK) != PAST_ATOMIC || !(past->bytes & missing) ||
             simt_is_ordered(past->epoch, past->thread_or_set, false))
             continue;
         for (unsigned byte = 0; byte < 4; byte++) {
@@ -793,7 +795,8 @@ static bool can_replace(const struct past_access *past, struct word_access acces
         return false;
     if (past->kind == PAST_ATOMIC_THREADS)
         return access.type == ACCESS_ATOMIC;
-    return access.type == ACCESS_LOAD || ((past->kind ^ access.atomic_kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
+    return access.type == ACCESS_LOAD ||
+           ((past->kind ^ access.atomic_kind) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
 }
 
 /**
@@ -817,7 +820,7 @@ static void replace_reads(struct access_history *history, struct word_access acc
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
         /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
-        const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
+        const bool seen = (past->kind & PAST_KIND_MASK) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_are_all_ordered(past->epoch, past_access_threads(past), false, &thread, &several)) {
             keep_without(history, i, access.bytes);
@@ -840,7 +843,7 @@ static void add_read(struct access_history *history, struct past_access mine, ui
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
+        if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
             break;
         if (past->epoch != mine.epoch || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
@@ -877,12 +880,12 @@ static uint8_t lost_bytes(struct access_history *history, uint8_t kind)
     return bytes;
 }
 
-void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
+void simt_check_load_races_slowly(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD;
 
     /* simt_suspect_uninitialised() has already checked a load of a word that belongs to no variable. */
-    if (simt_word_is_unowned(cell))
+    if (simt_word_is_outside_variables(cell))
         return;
     check_no_copy(cell, access);
     struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
@@ -913,13 +916,13 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
                                                                    .bytes = access.bytes};
 }
 
-void simt_deferred_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+void simt_deferred_race_excuse_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
 {
     struct deferred_race *race = &noted[running_thread()];
 
     if (race->present && race->loaded != simt_order.last_load)
         simt_deferred_race_report();
-    simt_races_deferred -= race->present;
+    simt_num_deferred_races -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
         struct access_history *history = open_history(cell, shadow_horizon(space), 0);
@@ -959,8 +962,8 @@ static void replace_all(struct access_history *history, struct word_access acces
     for (uint32_t i = 0; i < history->num_accesses;) {
         const struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (past->bytes & access.bytes))
-            simt_order_overwritten(access.address);
+        if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && (past->bytes & access.bytes))
+            simt_order_end_release_edges(access.address);
         i += keep_without(history, i, access.bytes);
     }
 }
@@ -971,7 +974,7 @@ static bool reach_differs(const struct access_history *history, struct word_acce
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const uint8_t kind = history->accesses[i].kind;
 
-        if ((kind & PAST_KIND) == PAST_ATOMIC && ((kind ^ access.atomic_kind) & ATOMIC_IN_BLOCK))
+        if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_kind) & ATOMIC_BLOCK_SCOPE))
             return true;
     }
     return false;
@@ -985,7 +988,7 @@ static bool reach_differs(const struct access_history *history, struct word_acce
  */
 static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
-    const bool in_block = access.atomic_kind & ATOMIC_IN_BLOCK;
+    const bool in_block = access.atomic_kind & ATOMIC_BLOCK_SCOPE;
     bool sees = !(access.atomic_kind & ATOMIC_STORE) && !reach_differs(history, access);
     const struct first_atomics atomics = find_first_atomics(history);
     uint8_t kind = PAST_ATOMIC | access.atomic_kind;
@@ -995,26 +998,26 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
         const bool same_block = simt_is_epoch_of_block(past.epoch);
         const bool store = past.kind & ATOMIC_STORE;
 
-        if ((past.kind & PAST_KIND) != PAST_ATOMIC ||
-            ((past.kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
+        if ((past.kind & PAST_KIND_MASK) != PAST_ATOMIC ||
+            ((past.kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_BLOCK_SCOPE)))
             continue;
         if ((same_block || !in_block) && (sees || simt_is_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {
             keep_without(history, i, access.bytes);
-            kind |= past.kind & ATOMIC_OF_BLOCKS;
-            kind |= same_block || in_block ? 0 : ATOMIC_OF_BLOCKS;
+            kind |= past.kind & ATOMIC_CROSS_BLOCK;
+            kind |= same_block || in_block ? 0 : ATOMIC_CROSS_BLOCK;
         }
         sees = sees && !store;
     }
     return kind;
 }
 
-void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state)
+void simt_check_store_races_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state)
 {
     const bool atomic = access.type == ACCESS_ATOMIC;
 
-    if (simt_word_is_unowned(cell))
-        simt_fault_unowned(cell, access.bytes, access.type, access.pc);
+    if (simt_word_is_outside_variables(cell))
+        simt_fault_outside_variables(cell, access.bytes, access.type, access.pc);
     check_no_copy(cell, access);
     struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     struct past_access mine = {.epoch = simt_order.epoch,
@@ -1047,7 +1050,7 @@ static enum work_use use_of(const struct past_access *past)
 {
     if (past->kind == PAST_ATOMIC_THREADS)
         return USE_STRONG_WRITE;
-    switch (past->kind & PAST_KIND) {
+    switch (past->kind & PAST_KIND_MASK) {
     case PAST_READ:
         return USE_READ;
     case PAST_VOLATILE_READ:
@@ -1055,7 +1058,7 @@ static enum work_use use_of(const struct past_access *past)
     case PAST_WRITE:
         return USE_WRITE;
     default:
-        return past->kind & ATOMIC_IN_BLOCK ? USE_WRITE : USE_STRONG_WRITE;
+        return past->kind & ATOMIC_BLOCK_SCOPE ? USE_WRITE : USE_STRONG_WRITE;
     }
 }
 

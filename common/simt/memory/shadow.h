@@ -19,10 +19,10 @@
 
 /**
  * The program counters of accesses. The low bits of a program counter usually select its slot. A slot becomes
- * SITE_SHARED if no free slot can be found for a later program counter with the same low bits.
+ * SITE_COLLISION if no free slot can be found for a later program counter with the same low bits.
  */
 extern uintptr_t simt_site_pcs[1 << SITE_BITS];
-enum { SITE_SHARED = 1 };
+enum { SITE_COLLISION = 1 };
 /** Returns the slot of a program counter, and assigns a slot first if it has none. */
 uint32_t simt_site_add(uintptr_t pc);
 /** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
@@ -40,29 +40,29 @@ struct word_access {
     uintptr_t address; /**< address of the word */
     uintptr_t pc;
     uint32_t site;
-    uint8_t bytes;       /**< mask of the word's four bytes */
-    uint8_t atomic_kind; /**< for an atomic or a volatile load: enum atomic_kind */
-    bool needs_value;    /**< the atomic does more than store a value */
-    bool in_structure;   /**< the access has 8 bytes or more, some of which may be padding */
-    bool is_free;        /**< the word is freed, which is checked like a store */
+    uint8_t bytes;            /**< mask of the word's four bytes */
+    uint8_t atomic_kind;      /**< for an atomic or a volatile load: enum atomic_kind */
+    bool reads_old_value;     /**< the atomic does more than store a value */
+    bool may_include_padding; /**< the access has 8 bytes or more, some of which may be padding */
+    bool is_deallocation;     /**< the word is freed, which is checked like a store */
     enum shadow_access type;
     enum shadow_space space;
 };
 
 /**
  * Checks an access to a word of global memory against the marks, because the cell's state says that some of the bytes
- * may be off limits or unwritten.
+ * may be inaccessible or unwritten.
  */
-void simt_load_marked_word(struct shadow_cell *cell, struct word_access access);
-void simt_store_marked_word(struct shadow_cell *cell, struct word_access access);
+void simt_check_marked_load(struct shadow_cell *cell, struct word_access access);
+void simt_check_marked_store(struct shadow_cell *cell, struct word_access access);
 /**
- * Records a load of bytes that the launch must not write, either before or after the load. Ends the launch if it has
- * already written these bytes.
+ * Records a load by __ldg of bytes that the launch must not write, either before or after the load. Ends the launch if
+ * it has already written these bytes.
  */
-void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
+void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
-void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
-void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
+void simt_check_load_races_slowly(struct shadow_cell *cell, struct word_access access);
+void simt_check_store_races_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
 /** Returns whether the unwritten bytes of a word in shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
@@ -76,14 +76,15 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
  * bytes with compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded
- * but not reported. simt_deferred_race_report() reports the race of the running thread when the thread reaches a
- * barrier or returns; simt_deferred_race_dismiss() drops the race when the thread reaches a compare-and-swap of the
- * bytes that it loaded last.
+ * but not reported.
  */
-extern unsigned simt_races_deferred;
+extern unsigned simt_num_deferred_races;
+/** Reports the running thread's deferred race, if there is one; called when the thread reaches a barrier or returns. */
 void simt_deferred_race_report(void);
-void simt_races_discard(void);
-void simt_deferred_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+/** Drops the deferred races of all threads, unreported; called when a launch begins. */
+void simt_deferred_races_clear(void);
+/** Drops the running thread's deferred race if a compare-and-swap is about to update the bytes that it loaded last. */
+void simt_deferred_race_excuse_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
@@ -98,26 +99,26 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
- * until shadow_end_copy() is called.
+ * until shadow_end_async_copy() is called.
  */
-static inline void shadow_begin_copy(struct shadow_cell *cell)
+static inline void shadow_begin_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = EPOCH_NEVER;
-    cell->read = READ_COPIED;
+    cell->read = READ_COPY_IN_FLIGHT;
 }
-static inline void shadow_end_copy(struct shadow_cell *cell)
+static inline void shadow_end_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = 0;
     cell->read = 0;
 }
 /**
- * Does the same as shadow_end_copy() for a copy that a thread other than the issuing thread may have waited for. The
- * word then counts as written now, so that a barrier between the issue and the wait does not order the write before
+ * Does the same as shadow_end_async_copy() for a copy that a thread other than the issuing thread may have waited for.
+ * The word then counts as written now, so that a barrier between the issue and the wait does not order the write before
  * later accesses.
  */
-static inline void shadow_end_copy_as_write(struct shadow_cell *cell)
+static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
 {
-    shadow_end_copy(cell);
+    shadow_end_async_copy(cell);
     cell->write_epoch = simt_order.epoch;
 }
 
@@ -133,21 +134,21 @@ struct polled_load {
 extern struct polled_load simt_polled_loads[BLOCK_THREADS];
 
 /** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
-struct poll_seen {
+struct last_poll {
     uint32_t epoch, write_epoch;
 };
-extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
+extern struct last_poll simt_last_polls[BLOCK_THREADS];
 
-/**
- * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
- * returns false. Set when the first mbarrier is initialised.
- */
 /**
  * Returns an address in global memory that a lane of the running warp has lately accessed by the call that returns to
  * `pc` and for which `is_other` is true; returns 0 if there is none. Set by the launch.
  */
 extern uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than),
                                         uintptr_t than);
+/**
+ * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
+ * returns false. Set when the first mbarrier is initialised.
+ */
 extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
@@ -170,21 +171,22 @@ static inline uint32_t shadow_horizon(enum shadow_space space)
  */
 static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 {
-    return epoch - simt_order.segment_epoch < simt_order.ordered_epochs;
+    return epoch - simt_order.turn_epoch < simt_order.num_barrier_ordered_epochs;
 }
 
 /**
  * Returns whether an access is ordered before the current access by a barrier of this block, or was made by the running
  * thread.
  */
-static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
+static inline bool shadow_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t write)
 {
     return shadow_ordered_by_barrier(epoch) ||
-           (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
+           (epoch >= simt_order.turn_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
 }
 
 /** Checks for races and records a load of bytes that are known to be readable. */
-static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_check_load_races(struct shadow_cell *cell,
+                                                                          struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
     const uint32_t who = simt_order.thread_bits >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
@@ -192,10 +194,10 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
 
     if (access.type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
         return;
-    if (access.type == ACCESS_LOAD &&
-        (SIMT_LIKELY(cell->write_epoch < horizon) || shadow_ordered_here(cell->write_epoch, cell->write))) {
+    if (access.type == ACCESS_LOAD && (SIMT_LIKELY(cell->write_epoch < horizon) ||
+                                       shadow_ordered_by_barrier_or_thread(cell->write_epoch, cell->write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
-            (cell->read < READ_LOST && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
+            (cell->read < READ_ALWAYS_RACES && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
              shadow_ordered_by_barrier(cell->read_epoch))) {
             cell->read_epoch = simt_order.epoch;
             cell->read = who | access.site;
@@ -218,40 +220,40 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
                     return;
                 }
             }
-        } else if (cell->read >> 30 == READ_LOST >> 30 && cell->read_epoch >= simt_order.first_epoch &&
+        } else if (cell->read >> 30 == READ_ALWAYS_RACES >> 30 && cell->read_epoch >= simt_order.first_epoch &&
                    !(~cell->read >> READ_BYTES_SHIFT & access.bytes)) {
             return;
         }
     }
-    simt_load_slow_path(cell, access);
+    simt_check_load_races_slowly(cell, access);
 }
 
 /** Checks and records a load. */
-static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_check_load(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(cell->write & state)) {
-            simt_load_marked_word(cell, access);
+            simt_check_marked_load(cell, access);
             return;
         }
     } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_epoch < simt_order.block.block_epoch)) {
-        if (!access.in_structure || !simt_may_be_padding(cell, access.address))
+        if (!access.may_include_padding || !simt_may_be_padding(cell, access.address))
             simt_suspect_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
     }
-    shadow_load_known(cell, access);
+    shadow_check_load_races(cell, access);
 }
 
 /** Returns whether the write in a cell can be dropped once this store or atomic is recorded. */
-static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
-                                                                  struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t write_epoch, uint32_t write,
+                                                                        struct word_access access)
 {
     if (access.type == ACCESS_ATOMIC)
         return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.atomic_kind &&
-               access.atomic_kind < ATOMIC_OF_BLOCKS && write_epoch >= simt_order.segment_epoch;
+               access.atomic_kind < ATOMIC_CROSS_BLOCK && write_epoch >= simt_order.turn_epoch;
     return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
-           shadow_ordered_here(write_epoch, write);
+           shadow_ordered_by_barrier_or_thread(write_epoch, write);
 }
 
 /**
@@ -284,16 +286,17 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
         return access.type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
     if (access.type == ACCESS_ATOMIC) {
         if (cell->read < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
-            access.atomic_kind >= ATOMIC_OF_BLOCKS)
+            access.atomic_kind >= ATOMIC_CROSS_BLOCK)
             return false;
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
         return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
                (shadow_set_with_thread(cell->read) != 0 || shadow_set_is_thread_0(cell->read));
     }
-    return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_epoch) ||
-                                      (cell->read_epoch >= simt_order.segment_epoch &&
-                                       cell->read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
+    return cell->read < READ_ALWAYS_RACES &&
+           (shadow_ordered_by_barrier(cell->read_epoch) ||
+            (cell->read_epoch >= simt_order.turn_epoch &&
+             cell->read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
 }
 
 /** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
@@ -312,14 +315,15 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struc
 }
 
 /** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */
-static inline __attribute__((always_inline)) void shadow_store_known(struct shadow_cell *cell,
-                                                                     struct word_access access, uint32_t state)
+static inline __attribute__((always_inline)) void shadow_check_store_races(struct shadow_cell *cell,
+                                                                           struct word_access access, uint32_t state)
 {
     const uint32_t horizon = shadow_horizon(access.space);
 
     if (!shadow_readers_ordered(cell, horizon, access) ||
-        (SIMT_UNLIKELY(cell->write_epoch >= horizon) && !shadow_replaces(cell->write_epoch, cell->write, access))) {
-        simt_store_slow_path(cell, access, state);
+        (SIMT_UNLIKELY(cell->write_epoch >= horizon) &&
+         !shadow_replaces_write(cell->write_epoch, cell->write, access))) {
+        simt_check_store_races_slowly(cell, access, state);
         return;
     }
     if (access.type == ACCESS_ATOMIC)
@@ -333,23 +337,24 @@ static inline __attribute__((always_inline)) void shadow_store_known(struct shad
 }
 
 /** Checks and records a store or an atomic. */
-static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_check_store(struct shadow_cell *cell,
+                                                                     struct word_access access)
 {
     uint32_t state = cell->write & CELL_STATE;
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
-            simt_store_marked_word(cell, access);
+            simt_check_marked_store(cell, access);
             return;
         }
     } else {
         if (cell->write_epoch < simt_order.block.block_epoch)
             state = 0;
-        if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
+        if (access.reads_old_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
             simt_suspect_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
         state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
     }
-    shadow_store_known(cell, access, state);
+    shadow_check_store_races(cell, access, state);
 }
 
 #endif

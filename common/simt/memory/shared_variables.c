@@ -91,7 +91,7 @@ static bool find_tables(struct symbols *symbols)
 
 static bool symbols_open(struct symbols *symbols)
 {
-    const int file = simt_program_find() ? open(simt_program.file, O_RDONLY | O_CLOEXEC) : -1;
+    const int file = simt_program_find_segments() ? open(simt_program.file, O_RDONLY | O_CLOEXEC) : -1;
     struct stat status;
     void *mapped = MAP_FAILED;
 
@@ -187,8 +187,9 @@ static bool is_kernel_data(uintptr_t address)
 
     return address - image->data_low < image->data_high - image->data_low ||
            address - image->constant_low < image->constant_high - image->constant_low ||
-           address - image->constant_table_low < image->constant_table_high - image->constant_table_low ||
-           address - image->device_table_low < image->device_table_high - image->device_table_low;
+           address - image->read_only_constants_low <
+               image->read_only_constants_high - image->read_only_constants_low ||
+           address - image->read_only_device_low < image->read_only_device_high - image->read_only_device_low;
 }
 
 /** Returns the name of a variable that is not thread-local, or "" for any other symbol. */
@@ -268,7 +269,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_epoch = EPOCH_NEVER;
-        shadow[word].read = READ_UNOWNED;
+        shadow[word].read = READ_OUTSIDE_VARIABLES;
     }
 }
 
@@ -294,9 +295,9 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offse
     }
 }
 
-bool simt_word_is_unowned(const struct shadow_cell *cell)
+bool simt_word_is_outside_variables(const struct shadow_cell *cell)
 {
-    return cell->read_epoch == EPOCH_NEVER && cell->read == READ_UNOWNED;
+    return cell->read_epoch == EPOCH_NEVER && cell->read == READ_OUTSIDE_VARIABLES;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -321,7 +322,7 @@ static const struct variable *variable_before(const struct variable_list *list, 
     return low > 0 ? &list->variable[low - 1] : NULL;
 }
 
-bool simt_is_host_constant(uintptr_t address)
+bool simt_is_host_only_constant(uintptr_t address)
 {
     const struct variable *const variable = variable_before(&hosts, address);
 
@@ -350,7 +351,7 @@ static void describe(const struct variable_list *list, size_t offset, char *text
         snprintf(text, size, "of memory that belongs to no variable");
 }
 
-size_t simt_constant_bytes(void)
+size_t simt_total_constant_bytes(void)
 {
     size_t bytes = 0;
 
@@ -358,7 +359,7 @@ size_t simt_constant_bytes(void)
         const uintptr_t begin = globals.variable[i].begin;
 
         if ((begin >= simt_program.constant_low && begin < simt_program.constant_high) ||
-            (begin >= simt_program.constant_table_low && begin < simt_program.constant_table_high))
+            (begin >= simt_program.read_only_constants_low && begin < simt_program.read_only_constants_high))
             bytes += globals.variable[i].end - globals.variable[i].begin;
     }
     return bytes;
@@ -458,7 +459,7 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
     *entry = (struct known){.kernel = kernel, .properties.max_threads = BLOCK_THREADS, .name = "kernel"};
     entry->properties.name = entry->name;
     if (symbol) {
-        entry->properties.static_shared_bytes = sum_of_function(&own_symbols, symbol);
+        entry->properties.own_static_shared_bytes = sum_of_function(&own_symbols, symbol);
         take_function_name(own_symbols.names + symbol->st_name, entry->name);
         entry->properties.max_threads = simt_launch_bound_threads((uintptr_t)kernel, symbol->st_size);
     }
@@ -471,13 +472,13 @@ static bool is_used(const struct variable *variable)
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
         if (cell->write_epoch >= simt_order.first_epoch ||
-            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_unowned(cell)))
+            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_outside_variables(cell)))
             return true;
     }
     return false;
 }
 
-size_t simt_static_shared_accessed(size_t dynamic_bytes)
+size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes)
 {
     size_t all = 0;
     size_t used = 0;
@@ -505,7 +506,7 @@ static void find_variables(void)
     size_t bytes, dynamic;
     uintptr_t low;
 
-    if (simt_shared_find(&low, &bytes, &dynamic))
+    if (simt_find_shared_memory(&low, &bytes, &dynamic))
         simt_shared_variables_find(bytes, dynamic);
 }
 
@@ -513,7 +514,7 @@ const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *
 {
     const char *name = NULL;
 
-    if (!simt_program_find() || address - simt_program.low >= simt_program.high - simt_program.low)
+    if (!simt_program_find_segments() || address - simt_program.low >= simt_program.high - simt_program.low)
         return NULL;
     find_variables();
     for (size_t i = 0; i < hosts.count && hosts.variable[i].begin <= address; i++) {
@@ -563,7 +564,7 @@ void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SI
         snprintf(text, ARRAY_TEXT_SIZE, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }
 
-_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct variable *variable = variable_before(&globals, address);
     const bool inside = variable && address < variable->end;
@@ -575,8 +576,8 @@ _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool st
                     where);
 }
 
-_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                  uintptr_t pc)
+_Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                            uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
     char where[160];

@@ -76,8 +76,8 @@ bool simt_counting_begin(const char *launch_name)
 
 void simt_counting_end(void)
 {
-    counters->events += simt_progress.events;
-    counters->arrivals += simt_progress.arrivals;
+    counters->events += simt_progress.num_events;
+    counters->arrivals += simt_progress.num_arrivals;
 }
 
 void simt_counters_reset(void)
@@ -123,7 +123,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 /** Returns the number of distinct sectors that the accesses touch. */
 static unsigned count_sectors(const struct memory_request *request)
 {
-    const uint64_t *offset = request->offsets;
+    const uint64_t *offset = request->packed_offsets;
     const unsigned count = request->num_lanes;
     enum { WINDOW = 64 };
     uint64_t lowest = offset[0];
@@ -217,11 +217,11 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
 
     *least = 0;
     for (unsigned i = 0; i < request->num_lanes;) {
-        const unsigned phase = request->lane_numbers[i] / lanes_each;
+        const unsigned phase = request->packed_lanes[i] / lanes_each;
         unsigned in_phase = 0;
 
-        for (; i < request->num_lanes && request->lane_numbers[i] / lanes_each == phase; i++)
-            word[in_phase++] = (uint32_t)(request->offsets[i] / 4);
+        for (; i < request->num_lanes && request->packed_lanes[i] / lanes_each == phase; i++)
+            word[in_phase++] = (uint32_t)(request->packed_offsets[i] / 4);
         wavefronts += count_phase(word, in_phase, words_each);
         ++*least;
     }
@@ -231,7 +231,7 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
 /** Returns the number of lanes whose address an earlier lane of the request also accesses. */
 static unsigned count_taken(const struct memory_request *request)
 {
-    const uint64_t *offset = request->offsets;
+    const uint64_t *offset = request->packed_offsets;
     unsigned taken = 0;
 
     for (unsigned i = 1; i < request->num_lanes; i++) {
@@ -265,7 +265,7 @@ static void count_request(const struct memory_request *request)
         counters->shared_conflicts += wavefronts - least;
         break;
     case EVENT_SHARED_STORE:
-    case EVENT_COPY_TO:
+    case EVENT_ASYNC_COPY_WRITE:
         wavefronts = count_wavefronts(request, &least);
         counters->shared_store_requests++;
         counters->shared_store_wavefronts += wavefronts;
@@ -277,7 +277,7 @@ static void count_request(const struct memory_request *request)
         counters->atomic_requests++;
         counters->atomic_conflicts += count_taken(request);
         break;
-    case EVENT_COPY_FROM:
+    case EVENT_ASYNC_COPY_READ:
         if (request->bytes == 0)
             break;
         counters->global_load_requests++;

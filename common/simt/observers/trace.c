@@ -70,7 +70,7 @@ static const struct {
 /** A lane's part of an entry. */
 struct cell {
     uint64_t offset;
-    uint64_t in;    /**< operand, the low 8 bytes of the value in memory, or lane_uses_barrier's `number` */
+    uint64_t in;    /**< operand, the low 8 bytes of the value in memory, or lane_uses_mbarrier's `operand` */
     uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
     int32_t number; /**< number of the allocation, of the lane read from, or of an mbarrier's phase */
     bool known;     /**< whether the value is known */
@@ -79,8 +79,9 @@ struct cell {
 /** An operation of one warp. Its cells, one for each lane in `lanes`, follow the cells of the previous entry. */
 struct entry {
     uint8_t kind;
-    uint8_t bytes;
-    bool in_global; /**< true for global memory, false for shared memory */
+    uint8_t bytes;              /**< number of bytes that each lane accesses */
+    uint8_t mbarrier_operation; /**< enum mbarrier_operation, for an ENTRY_MBARRIER */
+    bool in_global;             /**< true for global memory, false for shared memory */
     uint16_t warp;
     uint16_t warps; /**< at a block barrier: number of warps in the block */
     lane_mask lanes;
@@ -176,7 +177,7 @@ bool simt_tracing_begin(const struct launch *launch)
     trace.kernel_pc = (uintptr_t)launch->kernel + 1;
     trace.grid = launch->grid;
     trace.block = launch->block;
-    simt_shared_find(&shared, &shared_bytes, &trace.dynamic_offset);
+    simt_find_shared_memory(&shared, &shared_bytes, &trace.dynamic_offset);
     trace.dynamic_bytes = launch->dynamic_shared;
     return true;
 }
@@ -218,8 +219,8 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     const struct lane *lane = simt_running.lane;
     struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
-    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
-    const bool arrives = kind == EVENT_COPY_TO; /* the bytes arrive after the lane has continued */
+    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_ASYNC_COPY_READ;
+    const bool arrives = kind == EVENT_ASYNC_COPY_WRITE; /* the bytes arrive after the lane has continued */
 
     if (!simt_memory.watched) /* the trace has become full in the meantime */
         return;
@@ -235,8 +236,8 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
-/** Stores both numbers where the value of an access would be stored. */
-static void trace_barrier_use(uint64_t number, uint64_t other)
+/** Stores two numbers of a bulk copy or of an mbarrier operation where the value of an access would be stored. */
+static void trace_two_numbers(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_running.lane->thread];
 
@@ -283,46 +284,47 @@ static struct cell *append(struct entry entry)
 
 static uint16_t warp_number(void)
 {
-    return (uint16_t)(simt_running.warp_lane->thread / WARP_LANES);
+    return (uint16_t)(simt_running.warp_lanes->thread / WARP_LANES);
 }
 
 static void trace_request(const struct memory_request *request)
 {
     static const enum entry_kind kinds[] = {
-        [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
-        [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
-        [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
-        [EVENT_COPY_FROM] = ENTRY_COPY_FROM,     [EVENT_COPY_TO] = ENTRY_COPY_TO,
-        [EVENT_BULK_COPY] = ENTRY_BULK_COPY,     [EVENT_MBARRIER] = ENTRY_MBARRIER,
+        [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD,   [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
+        [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD,   [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
+        [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,      [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
+        [EVENT_ASYNC_COPY_READ] = ENTRY_COPY_FROM, [EVENT_ASYNC_COPY_WRITE] = ENTRY_COPY_TO,
+        [EVENT_BULK_COPY] = ENTRY_BULK_COPY,       [EVENT_MBARRIER] = ENTRY_MBARRIER,
     };
     const enum event_kind kind = request->kind;
     const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC ||
-                        kind == EVENT_COPY_FROM || kind == EVENT_BULK_COPY;
+                        kind == EVENT_ASYNC_COPY_READ || kind == EVENT_BULK_COPY;
 
     if (!simt_memory.watched)
         return;
-    if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
+    if (kind == EVENT_ASYNC_COPY_READ && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
         for (unsigned i = 0; i < request->num_lanes; i++)
-            trace.queue[simt_running.warp_lane[request->lane_numbers[i]].thread].popped++;
+            trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread].popped++;
         return;
     }
     struct cell *cell = append(
         (struct entry){.kind = kinds[kind],
                        .bytes = (uint8_t)request->bytes,
+                       .mbarrier_operation = kind == EVENT_MBARRIER ? (uint8_t)request->operation : 0,
                        .in_global = global,
                        .warp = warp_number(),
                        .lanes = request->lanes,
                        .pc = request->pc,
-                       .operation = kind == EVENT_MBARRIER ? operations[request->bytes].name : NULL});
+                       .operation = kind == EVENT_MBARRIER ? operations[request->operation].name : NULL});
 
     for (unsigned i = 0; cell && i < request->num_lanes; i++, cell++) {
-        struct queue *queue = &trace.queue[simt_running.warp_lane[request->lane_numbers[i]].thread];
+        struct queue *queue = &trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread];
         const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
-        const uint64_t offset = request->offsets[i];
+        const uint64_t offset = request->packed_offsets[i];
 
         *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
-        if (global && offset & EVENT_OUTSIDE) {
-            cell->offset = offset & ~EVENT_OUTSIDE;
+        if (global && offset & EVENT_PROGRAM_DATA) {
+            cell->offset = offset & ~EVENT_PROGRAM_DATA;
             cell->number = NO_ALLOCATION;
         } else if (global) {
             cell->number = simt_arena_allocation_index(offset, &cell->offset);
@@ -345,10 +347,10 @@ static void trace_collective(const struct warp_collective *collective)
     if (!simt_memory.watched)
         return;
     struct cell *cell = append((struct entry){.kind = kinds[collective->kind],
-                                              .bytes = (uint8_t)collective->bytes,
+                                              .bytes = (uint8_t)collective->shuffle_bytes,
                                               .warp = warp_number(),
                                               .lanes = collective->lanes,
-                                              .pc = simt_running.warp_lane[lowest_lane(collective->lanes)].wait_site,
+                                              .pc = simt_running.warp_lanes[lowest_lane(collective->lanes)].wait_site,
                                               .operation = collective->name});
 
     FOR_EACH_LANE (lane, cell ? collective->lanes : 0) {
@@ -367,12 +369,12 @@ static void trace_barrier(const struct block *block)
     if (!trace.on || block->number != 0)
         return;
     trace.barriers++;
-    for (unsigned i = 0; i < block->warps && trace.on; i++) {
+    for (unsigned i = 0; i < block->num_warps && trace.on; i++) {
         const struct warp *warp = &block->warp[i];
 
         append((struct entry){.kind = ENTRY_BLOCK_BARRIER,
                               .warp = (uint16_t)i,
-                              .warps = (uint16_t)block->warps,
+                              .warps = (uint16_t)block->num_warps,
                               .lanes = warp->at_barrier,
                               .barrier = barrier,
                               .pc = block->lane[warp->first_thread + lowest_lane(warp->at_barrier)].wait_site});
@@ -381,21 +383,22 @@ static void trace_barrier(const struct block *block)
 
 static void trace_return(lane_mask lanes)
 {
-    const struct lane *lane = &simt_running.warp_lane[lowest_lane(lanes)];
-    const bool has_event = lane->first_unreplayed > lane->buffer_end - LANE_EVENTS;
+    const struct lane *lane = &simt_running.warp_lanes[lowest_lane(lanes)];
+    const bool has_event = lane->first_unreplayed_event > lane->buffer_end - LANE_EVENTS;
 
     if (!simt_memory.watched)
         return;
     append((struct entry){.kind = ENTRY_RETURN,
                           .warp = warp_number(),
                           .lanes = lanes,
-                          .pc = has_event ? lane->first_unreplayed[-1].pc : trace.queue[lane->thread].last_pc});
+                          .pc = has_event ? lane->first_unreplayed_event[-1].pc : trace.queue[lane->thread].last_pc});
 }
 
 const struct observer simt_tracing_observer = {
     .block_begins_or_resumes = trace_block,
     .lane_accesses = trace_access,
-    .lane_uses_barrier = trace_barrier_use,
+    .lane_issues_bulk_copy = trace_two_numbers,
+    .lane_uses_mbarrier = trace_two_numbers,
     .lanes_stopped = trace_stop,
     .lanes_returned = trace_return,
     .request_issued = trace_request,
@@ -560,10 +563,10 @@ static void write_details(FILE *stream, const struct entry *entry, const struct 
     case ENTRY_MBARRIER:
         fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
         write_column(stream, "offset", entry, cell, COLUMN_OFFSET);
-        if (entry->bytes != MBARRIER_INIT)
+        if (entry->mbarrier_operation != MBARRIER_INIT)
             write_column(stream, "phase", entry, cell, COLUMN_PHASE);
-        if (operations[entry->bytes].number)
-            write_column(stream, operations[entry->bytes].number, entry, cell, COLUMN_COUNT);
+        if (operations[entry->mbarrier_operation].number)
+            write_column(stream, operations[entry->mbarrier_operation].number, entry, cell, COLUMN_COUNT);
         break;
     case ENTRY_WARP_BARRIER:
     case ENTRY_RETURN:

@@ -46,8 +46,8 @@ static void begin_segment(uint32_t block)
                           "is of one block more than the simulator can remember");
         return;
     }
-    simt_order.segment_epoch = ++simt_order.epoch;
-    simt_order.ordered_epochs = 0;
+    simt_order.turn_epoch = ++simt_order.epoch;
+    simt_order.num_barrier_ordered_epochs = 0;
     simt_order.block_number = block;
     segments[segment_count++] = (struct segment){.epoch = simt_order.epoch, .block = block};
 }
@@ -190,7 +190,7 @@ static void end_release(uintptr_t address, unsigned bytes)
     }
 }
 
-void simt_order_overwritten(uintptr_t address)
+void simt_order_end_release_edges(uintptr_t address)
 {
     if (release_count == 0)
         return;
@@ -219,7 +219,7 @@ static struct thread_order *own_order(void)
 
 bool simt_order_has_fenced(void)
 {
-    return simt_order.block.threads && simt_order.block.threads[running_thread()].fenced_in_block;
+    return simt_order.block.threads && simt_order.block.threads[running_thread()].to_release_in_block;
 }
 
 bool simt_order_unreleased_since(uint32_t epoch)
@@ -232,7 +232,7 @@ bool simt_order_unreleased_since(uint32_t epoch)
     return simt_order.block.barrier_end <= epoch && warp->sync_end <= epoch &&
            !((warp->partly_synced >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
            !(simt_order_has_fenced() &&
-             simt_vector_clock_epoch(simt_order.block.threads[me].fenced_in_block, thread) > epoch);
+             simt_vector_clock_epoch(simt_order.block.threads[me].to_release_in_block, thread) > epoch);
 }
 
 static void join_clock(struct vector_clock **clock, struct vector_clock *other)
@@ -247,9 +247,9 @@ static void acquire_releases(uintptr_t address, const struct release_record *all
 
     if (!order)
         return;
-    join_clock(&order->acquired, all->clock);
+    join_clock(&order->acquired_before_fence, all->clock);
     if (to_block && to_block->version == all->version)
-        join_clock(&order->acquired_in_block, to_block->clock);
+        join_clock(&order->acquired_before_fence_in_block, to_block->clock);
 }
 
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
@@ -264,18 +264,18 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool
     if (all && has_read && all->bytes != bytes)
         end_release(key, 1);
     for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !has_read; word += 4)
-        simt_order_overwritten(word);
+        simt_order_end_release_edges(word);
     const struct thread_order *order = simt_order.block.threads ? own_order() : NULL;
 
-    if (!order || !order->fenced_in_block)
+    if (!order || !order->to_release_in_block)
         return;
     struct release_record *to_all = add_release_record(key, ALL_THREADS);
     const uint32_t version = to_all ? to_all->version : 0;
 
     if (to_all)
         to_all->bytes = bytes;
-    if (to_all && order->fenced) {
-        join_clock(&to_all->clock, order->fenced);
+    if (to_all && order->to_release) {
+        join_clock(&to_all->clock, order->to_release);
         segments[segment_count - 1].released = 1;
     }
     struct release_record *to_block = to_all ? add_release_record(key, simt_order.block_number) : NULL;
@@ -285,7 +285,7 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool
     if (to_block->version != version)
         forget_clock(&to_block->clock);
     to_block->version = version;
-    join_clock(&to_block->clock, order->fenced_in_block);
+    join_clock(&to_block->clock, order->to_release_in_block);
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
@@ -305,31 +305,31 @@ static struct acquired {
 static void overlap(const struct past_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
-    simt_order.has_waited = simt_order.all_have_waited = false;
+    simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
     simt_order.horizon = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
-    while (count > 1 && launch[count - 1].has_waited)
+    while (count > 1 && launch[count - 1].has_synced_dependency)
         count--;
-    simt_order.waited_epoch = count > 0 ? launch[count - 1].first_epoch : simt_order.first_epoch;
+    simt_order.first_epoch_ordered_by_wait = count > 0 ? launch[count - 1].first_epoch : simt_order.first_epoch;
 }
 
-void simt_order_wait_for_launches(void)
+void simt_order_grid_dependency_sync(void)
 {
     struct thread_order *order = overlapped.count > 0 ? own_order() : NULL;
 
-    simt_order.has_waited = true;
+    simt_order.has_synced_dependency = true;
     if (order)
-        order->known = simt_vector_clock_raise(order->known, simt_clock_thread_of_overlapped(), CLOCK_LANE,
-                                               simt_order.first_epoch);
+        order->happens_before = simt_vector_clock_advance(order->happens_before, simt_clock_thread_of_overlapped(),
+                                                          CLOCK_LANE, simt_order.first_epoch);
 }
 
 static void drop_threads(struct thread_order *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        simt_vector_clock_release(threads[i].known);
-        simt_vector_clock_release(threads[i].fenced);
-        simt_vector_clock_release(threads[i].fenced_in_block);
-        simt_vector_clock_release(threads[i].acquired);
-        simt_vector_clock_release(threads[i].acquired_in_block);
+        simt_vector_clock_release(threads[i].happens_before);
+        simt_vector_clock_release(threads[i].to_release);
+        simt_vector_clock_release(threads[i].to_release_in_block);
+        simt_vector_clock_release(threads[i].acquired_before_fence);
+        simt_vector_clock_release(threads[i].acquired_before_fence_in_block);
     }
 }
 
@@ -346,7 +346,7 @@ void simt_order_end_block(struct block_order *block)
 bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
-    simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
+    simt_order.first_epoch = simt_order.grid_barrier_end = ++simt_order.epoch;
     simt_order.interleaved = interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
@@ -354,7 +354,7 @@ bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct pas
     release_count = 0;
     simt_vector_clocks_reset(blocks);
     last_acquired = (struct acquired){0};
-    return simt_thread_sets_prepare();
+    return simt_thread_sets_begin_launch();
 }
 
 /**
@@ -384,25 +384,25 @@ static void share_clock(struct thread_order *threads, unsigned warps, lane_mask 
 
 static void share(struct thread_order *threads, unsigned warps, lane_mask lanes)
 {
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, known));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced_in_block));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, happens_before));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, to_release));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, to_release_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_before_fence));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_before_fence_in_block));
 }
 
 void simt_order_barrier(void)
 {
     simt_order.block.barrier_end = ++simt_order.epoch;
-    simt_order.ordered_epochs = simt_order.epoch - simt_order.segment_epoch;
+    simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_epoch;
     if (simt_order.block.threads)
         share(simt_order.block.threads, BLOCK_WARPS, ALL_LANES);
 }
 
 void simt_order_grid_barrier(void)
 {
-    simt_order.launch_epoch = ++simt_order.epoch;
-    simt_order.all_have_waited = simt_order.has_waited;
+    simt_order.grid_barrier_end = ++simt_order.epoch;
+    simt_order.all_have_synced_dependency = simt_order.has_synced_dependency;
     if (overlapped.count == 0)
         simt_order.horizon = simt_order.epoch;
 }
@@ -450,16 +450,16 @@ static struct vector_clock *clock_of_now(const struct thread_order *order)
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
     const uint64_t thread = clock_thread(simt_order.block_number, me);
-    struct vector_clock *now = simt_vector_clock_retain(order->known);
+    struct vector_clock *now = simt_vector_clock_retain(order->happens_before);
 
-    now = simt_vector_clock_raise(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
-    now = simt_vector_clock_raise(now, thread, CLOCK_WARP, warp->sync_end);
+    now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
+    now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->sync_end);
     if (warp->partly_synced >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
-            now = simt_vector_clock_raise(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
-                                          warp->known_epochs[me % WARP_LANES][lane]);
+            now = simt_vector_clock_advance(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
+                                            warp->known_epochs[me % WARP_LANES][lane]);
     }
-    return simt_vector_clock_raise(now, thread, CLOCK_LANE, simt_order.epoch);
+    return simt_vector_clock_advance(now, thread, CLOCK_LANE, simt_order.epoch);
 }
 
 void simt_order_fence(bool in_block)
@@ -468,15 +468,15 @@ void simt_order_fence(bool in_block)
 
     if (!order)
         return;
-    join_clock(&order->known, order->acquired_in_block);
+    join_clock(&order->happens_before, order->acquired_before_fence_in_block);
     if (!in_block)
-        join_clock(&order->known, order->acquired);
+        join_clock(&order->happens_before, order->acquired_before_fence);
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    join_clock(&order->fenced_in_block, now);
+    join_clock(&order->to_release_in_block, now);
     if (!in_block)
-        join_clock(&order->fenced, now);
+        join_clock(&order->to_release, now);
     simt_vector_clock_release(now);
 }
 
@@ -495,8 +495,8 @@ void simt_order_release(struct vector_clock **released)
 
 void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *released = simt_vector_clock_raise(*released, clock_thread(simt_order.block_number, thread), CLOCK_LANE,
-                                        epoch + 1);
+    *released = simt_vector_clock_advance(*released, clock_thread(simt_order.block_number, thread), CLOCK_LANE,
+                                          epoch + 1);
 }
 
 void simt_order_acquire(struct vector_clock *released)
@@ -505,17 +505,17 @@ void simt_order_acquire(struct vector_clock *released)
 
     if (!order)
         return;
-    if (order->known == last_acquired.before && released == last_acquired.released) {
-        simt_vector_clock_release(order->known);
-        order->known = simt_vector_clock_retain(last_acquired.after);
+    if (order->happens_before == last_acquired.before && released == last_acquired.released) {
+        simt_vector_clock_release(order->happens_before);
+        order->happens_before = simt_vector_clock_retain(last_acquired.after);
         return;
     }
     const struct acquired old = last_acquired;
 
-    last_acquired.before = simt_vector_clock_retain(order->known);
+    last_acquired.before = simt_vector_clock_retain(order->happens_before);
     last_acquired.released = simt_vector_clock_retain(released);
-    join_clock(&order->known, released);
-    last_acquired.after = simt_vector_clock_retain(order->known);
+    join_clock(&order->happens_before, released);
+    last_acquired.after = simt_vector_clock_retain(order->happens_before);
     simt_vector_clock_release(old.before);
     simt_vector_clock_release(old.released);
     simt_vector_clock_release(old.after);
@@ -530,7 +530,7 @@ void simt_order_proxy_fence(int space)
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    order->known = simt_vector_clock_join_by_proxy(order->known, now, space);
+    order->happens_before = simt_vector_clock_join_async_proxy(order->happens_before, now, space);
     simt_vector_clock_release(now);
 }
 
@@ -557,13 +557,13 @@ static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
         return false;
     const struct thread_order *order = &simt_order.block.threads[running_thread()];
 
-    if (epoch < simt_vector_clock_epoch(order->known, whose))
+    if (epoch < simt_vector_clock_epoch(order->happens_before, whose))
         return true;
-    return volatile_load && (epoch < simt_vector_clock_epoch(order->acquired, whose) ||
-                             epoch < simt_vector_clock_epoch(order->acquired_in_block, whose));
+    return volatile_load && (epoch < simt_vector_clock_epoch(order->acquired_before_fence, whose) ||
+                             epoch < simt_vector_clock_epoch(order->acquired_before_fence_in_block, whose));
 }
 
-const struct past_launch *simt_overlapped_at(uint32_t epoch)
+const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
 {
     for (size_t i = 0; i < overlapped.count; i++) {
         if (epoch >= overlapped.launch[i].first_epoch && epoch < overlapped.launch[i].end_epoch)
@@ -572,14 +572,17 @@ const struct past_launch *simt_overlapped_at(uint32_t epoch)
     return NULL;
 }
 
-static bool has_waited(bool volatile_load)
+static bool has_synced_dependency(bool volatile_load)
 {
-    return simt_order.all_have_waited || is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
+    return simt_order.all_have_synced_dependency ||
+           is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
 }
 
-const struct past_launch *simt_wait_missing(uint32_t epoch)
+const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
 {
-    return epoch < simt_order.waited_epoch && has_waited(false) ? simt_overlapped_at(simt_order.waited_epoch) : NULL;
+    return epoch < simt_order.first_epoch_ordered_by_wait && has_synced_dependency(false)
+               ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_wait)
+               : NULL;
 }
 
 /**
@@ -588,8 +591,9 @@ const struct past_launch *simt_wait_missing(uint32_t epoch)
  */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {
-    return epoch < simt_order.horizon || (epoch >= simt_order.waited_epoch && has_waited(volatile_load)) ||
-           !simt_overlapped_at(epoch);
+    return epoch < simt_order.horizon ||
+           (epoch >= simt_order.first_epoch_ordered_by_wait && has_synced_dependency(volatile_load)) ||
+           !simt_overlapped_launch_at(epoch);
 }
 
 bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
@@ -599,7 +603,7 @@ bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 
     if (epoch < simt_order.first_epoch)
         return ordered_launch(epoch, volatile_load);
-    if (epoch < simt_order.launch_epoch)
+    if (epoch < simt_order.grid_barrier_end)
         return true;
     if (here) {
         if (thread == me || epoch < simt_order.block.barrier_end)
@@ -632,11 +636,11 @@ bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool
     return all;
 }
 
-bool simt_is_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)
+bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
 {
     const uint32_t block = simt_is_epoch_of_block(epoch) ? simt_order.block_number : simt_block_at(epoch);
 
     return simt_order.block.threads &&
-           epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].known,
-                                           simt_clock_thread_by_proxy(clock_thread(block, thread), space));
+           epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].happens_before,
+                                           simt_clock_async_proxy_thread(clock_thread(block, thread), space));
 }

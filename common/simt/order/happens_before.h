@@ -60,11 +60,13 @@ struct vector_clock;
  * synchronisation within its block.
  */
 struct thread_order {
-    struct vector_clock *known;           /**< accesses that are ordered before the current one */
-    struct vector_clock *fenced;          /**< accesses before a fence; the thread's next atomic releases them */
-    struct vector_clock *fenced_in_block; /**< `fenced` for the thread's block, where __threadfence_block also counts */
-    struct vector_clock *acquired;        /**< acquired by an atomic; ordered before accesses after the next fence */
-    struct vector_clock *acquired_in_block;
+    struct vector_clock *happens_before; /**< accesses that are ordered before the current one */
+    struct vector_clock *to_release;     /**< accesses before a fence; the thread's next atomic releases them */
+    /** As `to_release`, for the thread's block, where __threadfence_block also counts. */
+    struct vector_clock *to_release_in_block;
+    /** Accesses acquired by an atomic; ordered before accesses after the next fence. */
+    struct vector_clock *acquired_before_fence;
+    struct vector_clock *acquired_before_fence_in_block;
 };
 
 /** The ordering state of one block, kept while other blocks run. */
@@ -77,18 +79,22 @@ struct block_order {
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
 struct order_state {
     uint32_t epoch;
-    uint32_t thread_bits;    /**< number of the running thread, shifted to its bits in a shadow cell */
-    uint32_t first_epoch;    /**< epoch at which the launch began */
-    uint32_t launch_epoch;   /**< accesses of this launch, by any thread, at epochs below this are ordered */
-    uint32_t horizon;        /**< like launch_epoch, including earlier launches; lower if it may overlap them */
-    uint32_t waited_epoch;   /**< a wait orders the accesses of earlier launches from this epoch on */
-    uint32_t segment_epoch;  /**< no other block has run since this epoch */
-    uint32_t ordered_epochs; /**< number of epochs at the start of the segment that a barrier has ordered */
-    uint32_t block_number;   /**< number of the running block in the grid */
-    bool interleaved;        /**< blocks take turns */
-    bool has_waited;         /**< a thread has waited for the earlier launches */
-    bool all_have_waited;    /**< a thread has waited, and a grid barrier has followed */
-    uintptr_t last_load;     /**< last load from global or shared memory: its address << 5, plus its byte count */
+    uint32_t thread_bits; /**< number of the running thread, shifted to its bits in a shadow cell */
+    uint32_t first_epoch; /**< epoch at which the launch began */
+    /**
+     * End of the last grid barrier, or start of the launch: this launch's accesses at epochs below this are ordered.
+     */
+    uint32_t grid_barrier_end;
+    uint32_t horizon; /**< like grid_barrier_end, including earlier launches; lower if it may overlap them */
+    /** A grid dependency sync orders earlier launches' accesses from this epoch on. */
+    uint32_t first_epoch_ordered_by_wait;
+    uint32_t turn_epoch;                 /**< start of the running block's turn; no other block has run since */
+    uint32_t num_barrier_ordered_epochs; /**< number of epochs at the start of the turn that a barrier has ordered */
+    uint32_t block_number;               /**< number of the running block in the grid */
+    bool interleaved;                    /**< blocks take turns */
+    bool has_synced_dependency;          /**< a thread has executed cudaGridDependencySynchronize */
+    bool all_have_synced_dependency;     /**< a thread has, and a grid barrier has followed */
+    uintptr_t last_load; /**< last load from global or shared memory: its address << 5, plus its byte count */
     struct block_order block;
     struct warp_order *warp;
 };
@@ -112,7 +118,7 @@ void simt_order_end_block(struct block_order *block);
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
 void simt_order_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
-void simt_order_wait_for_launches(void);
+void simt_order_grid_dependency_sync(void);
 /**
  * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
  * the grid.
@@ -133,7 +139,7 @@ void simt_order_fence(bool in_block);
  */
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
 /** Ends the release/acquire edges of a 4-byte word, because a non-atomic store has overwritten it. */
-void simt_order_overwritten(uintptr_t address);
+void simt_order_end_release_edges(uintptr_t address);
 /**
  * Returns whether the running thread has executed a fence since its block began, or has synchronised with a thread that
  * has.
@@ -158,7 +164,7 @@ void simt_order_proxy_fence(int space);
  * Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before the current
  * operation.
  */
-bool simt_is_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
+bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space);
 
 /**
  * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
@@ -167,19 +173,19 @@ bool simt_is_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 bool simt_order_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
-const struct past_launch *simt_overlapped_at(uint32_t epoch);
+const struct past_launch *simt_overlapped_launch_at(uint32_t epoch);
 /**
  * Returns the launch that ran after the epoch and never waited, and therefore keeps a wait of the current launch from
  * ordering accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
  */
-const struct past_launch *simt_wait_missing(uint32_t epoch);
+const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
 static inline bool simt_is_epoch_of_block(uint32_t epoch)
 {
-    return epoch >= simt_order.segment_epoch ||
+    return epoch >= simt_order.turn_epoch ||
            (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
 }
 /**

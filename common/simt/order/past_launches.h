@@ -15,7 +15,7 @@ struct past_launch {
     const char *name;
     uintptr_t call_site;
     uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */
-    bool has_waited;                 /**< a thread of this launch has waited, so it ends after the previous launch */
+    bool has_synced_dependency;      /**< a thread of this launch has waited, so it ends after the previous launch */
 };
 
 /** Launches submitted consecutively to one stream, oldest first. */

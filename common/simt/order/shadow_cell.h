@@ -25,7 +25,7 @@ enum {
     CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
 
     /*
-     * State bits, one per byte: in global memory, bytes that may be off limits or unwritten; in shared memory, bytes
+     * State bits, one per byte: in global memory, bytes that may be inaccessible or unwritten; in shared memory, bytes
      * that have been written. For an atomic, CELL_BYTES holds its enum atomic_kind.
      */
     CELL_ATOMIC = 1 << 17,
@@ -45,12 +45,17 @@ enum {
 #define EPOCH_NEVER UINT32_MAX
 
 /* Kinds of a read. */
-#define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
-#define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
-#define READ_ATOMIC_THREADS \
-    (3u << 30) /**< no reads: the set's threads have updated the word atomically; if no bytes are set, also READ_LOST */
-#define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable (shared_variables.c) */
-#define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word (copies.c) */
+
+/** Every later write to these bytes in this launch is a race. */
+#define READ_ALWAYS_RACES (1u << 30)
+/** The word has a history; the latest epoch in it is the cell's. */
+#define READ_HISTORY (1u << 31)
+/** No reads: the set's threads have updated the word atomically; if no bytes are set, also READ_ALWAYS_RACES. */
+#define READ_ATOMIC_THREADS (3u << 30)
+/** At EPOCH_NEVER: the word belongs to no variable (shared_variables.c). */
+#define READ_OUTSIDE_VARIABLES (3u << 30)
+/** At EPOCH_NEVER: an asynchronous copy writes the word (copies.c). */
+#define READ_COPY_IN_FLIGHT (READ_OUTSIDE_VARIABLES | 1)
 
 /**
  * Kind of an atomic: its size, the bytes of the word that it accesses, its scope, and whether it is a volatile store.
@@ -60,8 +65,8 @@ enum atomic_kind {
     ATOMIC_8,
     ATOMIC_LOW_2,
     ATOMIC_HIGH_2,
-    ATOMIC_OF_BLOCKS = 4, /**< it has seen an atomic of another block */
-    ATOMIC_IN_BLOCK = 8,
+    ATOMIC_CROSS_BLOCK = 4, /**< it has seen an atomic of another block */
+    ATOMIC_BLOCK_SCOPE = 8,
     ATOMIC_STORE = 0x40,
     ATOMIC_1 = 0x80,
     ATOMIC_BYTES = 0x83

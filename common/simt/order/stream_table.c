@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t simt_latest_work;
+uint64_t simt_latest_position;
 struct stream_clock simt_host_clock;
 bool simt_has_several_streams;
 
@@ -31,10 +31,10 @@ cudaError_t simt_reject_handle(const char *function, const char *handle_kind, ui
     char location[LOCATION_TEXT_SIZE];
 
     simt_source_line(call_site, location);
-    simt_fault_launch(cudaErrorInvalidResourceHandle,
-                      "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
-                      "create it before, and destroy it after its last use",
-                      location, function, handle_kind);
+    simt_fault_set_message(cudaErrorInvalidResourceHandle,
+                           "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
+                           "create it before, and destroy it after its last use",
+                           location, function, handle_kind);
     return simt_set_error(cudaErrorInvalidResourceHandle);
 }
 
@@ -57,7 +57,7 @@ void simt_streams_destroy(void)
         simt_streams[i].is_alive = false;
 }
 
-size_t simt_idle_stream(void)
+size_t simt_stream_take_slot(void)
 {
     for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
         if (!simt_streams[i].is_alive &&
@@ -77,7 +77,7 @@ size_t simt_idle_stream(void)
     return simt_num_streams++;
 }
 
-void simt_stream_order_default(size_t stream_number)
+void simt_stream_sync_legacy_default(size_t stream_number)
 {
     struct stream_state *stream = &simt_streams[stream_number];
 
@@ -88,19 +88,19 @@ void simt_stream_order_default(size_t stream_number)
             (stream_number != STREAM_LEGACY && i != STREAM_LEGACY))
             continue;
         simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);
-        simt_stream_clock_advance(&stream->clock, i, simt_latest_work);
-        simt_streams[i].published_position = simt_latest_work;
+        simt_stream_clock_advance(&stream->clock, i, simt_latest_position);
+        simt_streams[i].snapshot_position = simt_latest_position;
     }
 }
 
-const struct stream_clock *simt_stream_publish(size_t stream_number)
+const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number)
 {
     static struct stream_clock published;
 
-    simt_stream_order_default(stream_number);
+    simt_stream_sync_legacy_default(stream_number);
     published.num_streams = 0;
     simt_stream_clock_join(&published, &simt_streams[stream_number].clock);
-    simt_stream_clock_advance(&published, stream_number, simt_latest_work);
-    simt_streams[stream_number].published_position = simt_latest_work;
+    simt_stream_clock_advance(&published, stream_number, simt_latest_position);
+    simt_streams[stream_number].snapshot_position = simt_latest_position;
     return &published;
 }

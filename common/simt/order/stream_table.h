@@ -22,7 +22,7 @@ struct stream_state {
     bool is_blocking;              /**< this stream synchronises with the legacy default stream */
     bool was_queried;              /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
     uint64_t last_position;        /**< position of the stream's latest work */
-    uint64_t published_position;   /**< some clock may include its work up to this position but no later work */
+    uint64_t snapshot_position;    /**< some clock may include its work up to this position but no later work */
     struct stream_clock clock;     /**< work ordered before the stream's next work, except its own earlier work */
     struct past_launches launches; /**< the latest launches in this stream */
 };
@@ -34,7 +34,7 @@ extern size_t simt_num_streams;
 /** True if there is more than one stream. Only then must the accesses of work to device memory be recorded. */
 extern bool simt_has_several_streams;
 /** Position of the latest work. Positions number the work in all streams consecutively. */
-extern uint64_t simt_latest_work;
+extern uint64_t simt_latest_position;
 /** Clock of the work that the host has waited for. */
 extern struct stream_clock simt_host_clock;
 
@@ -49,15 +49,15 @@ size_t simt_stream_number(cudaStream_t stream);
  * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
  * MAX_HANDLES if out of memory.
  */
-size_t simt_idle_stream(void);
+size_t simt_stream_take_slot(void);
 
 /**
  * Adds to a stream's clock the work that the default stream orders before the stream's next work. Must be called before
  * work is submitted to the stream. Work that the host has waited for need not be added, because it is no longer
  * pending.
  */
-void simt_stream_order_default(size_t stream_number);
+void simt_stream_sync_legacy_default(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
-const struct stream_clock *simt_stream_publish(size_t stream_number);
+const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number);
 
 #endif

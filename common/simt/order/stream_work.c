@@ -19,7 +19,8 @@ struct work {
     const char *name;
     uintptr_t call_site;
     bool uses_host;
-    uint32_t first_epoch, last_epoch; /**< epochs of a launch that simt_work_scan() has not recorded yet */
+    /** Epochs of a launch that simt_work_record_launch_uses() has not recorded yet. */
+    uint32_t first_epoch, last_epoch;
     struct byte_ranges used[NUM_USES];
 };
 
@@ -32,7 +33,7 @@ static size_t pending_room;
 bool simt_work_uses_host_memory;
 bool simt_launches_share_host_memory;
 
-void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
+void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_epoch);
 
 const char *const simt_work_use_verbs[] = {"reads", "reads", "writes", "updates atomically", "allocates", "frees"};
 
@@ -95,7 +96,7 @@ bool simt_clock_is_pending(const struct stream_clock *clock)
     return false;
 }
 
-void simt_host_waited_for(const struct stream_clock *clock)
+void simt_host_waits_for_clock(const struct stream_clock *clock)
 {
     simt_stream_clock_join(&simt_host_clock, clock);
     forget_known();
@@ -122,7 +123,7 @@ void simt_prepare_several_streams(void)
         if (!work->first_epoch)
             continue;
         free_uses(&current);
-        simt_work_scan(work->first_epoch, work->last_epoch);
+        simt_work_record_launch_uses(work->first_epoch, work->last_epoch);
         join_uses(&current, work);
         free_uses(work);
         memcpy(work->used, current.used, sizeof work->used);
@@ -139,14 +140,14 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
         return simt_reject_handle(name, "stream", call_site);
     if (number == STREAM_PER_THREAD)
         simt_prepare_several_streams();
-    simt_stream_order_default(number);
+    simt_stream_sync_legacy_default(number);
     free_uses(&current);
     current = (struct work){.stream = number,
-                            .position = ++simt_latest_work,
+                            .position = ++simt_latest_position,
                             .before = simt_streams[number].last_position,
                             .name = name,
                             .call_site = call_site};
-    simt_streams[number].last_position = simt_latest_work;
+    simt_streams[number].last_position = simt_latest_position;
     simt_streams[number].was_queried = false;
     return cudaSuccess;
 }
@@ -156,7 +157,7 @@ void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes)
     simt_ranges_add(&current.used[use], begin, begin + bytes);
 }
 
-void simt_work_forget_memory(uintptr_t begin, size_t bytes)
+void simt_work_remove_uses(uintptr_t begin, size_t bytes)
 {
     for (size_t i = 0; i < pending_count; i++)
         for (enum work_use use = 0; use < NUM_USES; use++)
@@ -177,7 +178,7 @@ static bool joins(const struct work *last)
 {
     enum { MANY = 256 };
 
-    return last->stream == current.stream && last->position > simt_streams[current.stream].published_position &&
+    return last->stream == current.stream && last->position > simt_streams[current.stream].snapshot_position &&
            (pending_count >= MANY || (!simt_has_several_streams && !last->uses_host && !current.uses_host));
 }
 
@@ -199,7 +200,7 @@ static void add_pending(void)
     memset(current.used, 0, sizeof current.used);
 }
 
-bool simt_work_races(struct work_race *race)
+bool simt_work_find_race(struct work_race *race)
 {
     for (enum work_use use = 0; use < NUM_USES; use++)
         simt_ranges_normalise(&current.used[use]);
@@ -224,15 +225,16 @@ cudaError_t simt_work_check_races(void)
     char here[LOCATION_TEXT_SIZE];
     char there[LOCATION_TEXT_SIZE];
 
-    if (!simt_work_races(&race))
+    if (!simt_work_find_race(&race))
         return cudaSuccess;
     simt_source_line(current.call_site, here);
     simt_source_line(race.earlier_call_site, there);
-    simt_fault_launch(cudaErrorLaunchFailure,
-                      "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
-                      "two" SIMT_ADVICE_PREFIX "%s",
-                      here, current.name, simt_work_use_verbs[race.current_use], race.earlier_name, there,
-                      simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
+    simt_fault_set_message(
+        cudaErrorLaunchFailure,
+        "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
+        "two" SIMT_ADVICE_PREFIX "%s",
+        here, current.name, simt_work_use_verbs[race.current_use], race.earlier_name, there,
+        simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
@@ -252,11 +254,11 @@ static void forget_ended(struct past_launches *launches)
         memmove(launches->launches, launches->launches + ended, launches->num_launches * sizeof *launches->launches);
 }
 
-const struct past_launches *simt_work_begin_launch(bool overlaps)
+const struct past_launches *simt_work_begin_launch(bool programmatic)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
 
-    if (!overlaps ||
+    if (!programmatic ||
         (launches->num_launches > 0 && launches->launches[launches->num_launches - 1].position != current.before))
         launches->num_launches = 0;
     forget_ended(launches);
@@ -268,7 +270,7 @@ const struct past_launches *simt_work_begin_launch(bool overlaps)
     return launches;
 }
 
-void simt_work_no_overlap(cudaStream_t stream)
+void simt_work_end_overlap(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
 
@@ -283,10 +285,10 @@ void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited
 
     launch->first_epoch = first_epoch;
     launch->end_epoch = last_epoch + 1;
-    launch->has_waited = waited;
+    launch->has_synced_dependency = waited;
     current.uses_host = simt_launches_share_host_memory;
     if (simt_has_several_streams || simt_launches_share_host_memory) {
-        simt_work_scan(first_epoch, last_epoch);
+        simt_work_record_launch_uses(first_epoch, last_epoch);
     } else {
         current.first_epoch = first_epoch;
         current.last_epoch = last_epoch;
@@ -310,11 +312,11 @@ static bool uses_range(const struct work *work, const struct byte_range *range)
 /** Number of bytes of the stack in which functions that have returned may have had their variables. */
 enum { RETURNED = 1 << 18 };
 
-const void *simt_graph_stack;
+const void *simt_graph_launch_stack;
 
 bool simt_is_returned_local(const void *pointer)
 {
-    return (uintptr_t)simt_graph_stack - (uintptr_t)pointer - 1 < RETURNED;
+    return (uintptr_t)simt_graph_launch_stack - (uintptr_t)pointer - 1 < RETURNED;
 }
 
 void simt_check_returned_locals(const void *stack)
@@ -326,11 +328,11 @@ void simt_check_returned_locals(const void *stack)
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
         simt_source_line(pending[i].call_site, location);
-        simt_fault_launch(cudaErrorLaunchFailure,
-                          "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
-                          "returned" SIMT_ADVICE_PREFIX
-                          "a static variable or malloc(), or a wait for the stream before the return",
-                          location, pending[i].name);
+        simt_fault_set_message(
+            cudaErrorLaunchFailure,
+            "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
+            "returned" SIMT_ADVICE_PREFIX "a static variable or malloc(), or a wait for the stream before the return",
+            location, pending[i].name);
         simt_set_sticky_error(cudaErrorLaunchFailure);
         return;
     }
@@ -342,14 +344,14 @@ void simt_host_waits_for_stream(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number != MAX_HANDLES)
-        simt_host_waited_for(simt_stream_publish(number));
+        simt_host_waits_for_clock(simt_stream_clock_snapshot(number));
 }
 
 void simt_host_waits_for_all(void)
 {
     SIMT_ONE_HOST_THREAD;
     for (size_t i = 0; i < simt_num_streams; i++)
-        simt_stream_clock_advance(&simt_host_clock, i, simt_latest_work);
+        simt_stream_clock_advance(&simt_host_clock, i, simt_latest_position);
     forget_known();
 }
 
@@ -364,7 +366,7 @@ cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uin
 
     if (error != cudaSuccess)
         return error;
-    before_function = simt_stream_publish(current.stream);
+    before_function = simt_stream_clock_snapshot(current.stream);
     simt_host_function_frame = (uintptr_t)__builtin_frame_address(0);
     simt_work_uses_host_memory = true;
     return cudaSuccess;
@@ -401,19 +403,21 @@ void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr
         simt_source_line(pc, here);
         simt_source_line(work->call_site, there);
         if (before_function)
-            simt_fault_launch(cudaErrorLaunchFailure,
-                              "%s: race of two streams: a host function %s %zu byte%s that %s at %s %s, and its stream "
-                              "does not wait for the other" SIMT_ADVICE_PREFIX
-                              "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
-                              "one stream for both",
-                              here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-                              written ? "writes" : "reads");
+            simt_fault_set_message(
+                cudaErrorLaunchFailure,
+                "%s: race of two streams: a host function %s %zu byte%s that %s at %s %s, and its stream "
+                "does not wait for the other" SIMT_ADVICE_PREFIX
+                "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
+                "one stream for both",
+                here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                written ? "writes" : "reads");
         else
-            simt_fault_launch(cudaErrorLaunchFailure,
-                              "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
-                              "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
-                              here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-                              written ? "writes" : "reads");
+            simt_fault_set_message(
+                cudaErrorLaunchFailure,
+                "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
+                "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
+                here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                written ? "writes" : "reads");
         simt_set_sticky_error(cudaErrorLaunchFailure);
         simt_host_waits_for_all();
         return;
@@ -428,6 +432,6 @@ cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried)
         *queried = true;
         return cudaErrorNotReady;
     }
-    simt_host_waited_for(clock);
+    simt_host_waits_for_clock(clock);
     return cudaSuccess;
 }

@@ -62,31 +62,32 @@ void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes);
  */
 void simt_work_record_host_use(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
-void simt_work_forget_memory(uintptr_t begin, size_t bytes);
+void simt_work_remove_uses(uintptr_t begin, size_t bytes);
 /**
  * Ends the record of the memory that the current work uses, and returns whether the work races with other work. If it
  * does, all recorded work is discarded.
  */
-bool simt_work_races(struct work_race *race);
+bool simt_work_find_race(struct work_race *race);
 /**
- * Ends the record as simt_work_races() does, reports the race if there is one, and returns the error for the runtime
- * call.
+ * Ends the record as simt_work_find_race() does, reports the race if there is one, and returns the error for the
+ * runtime call.
  */
 cudaError_t simt_work_check_races(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
- * launch itself. A launch without programmatic serialization (`overlaps` is false) is returned alone. Returns NULL if
- * memory runs out.
+ * launch itself. A launch without programmatic serialization (`programmatic` is false) is returned alone. Returns NULL
+ * if memory runs out.
  */
-const struct past_launches *simt_work_begin_launch(bool overlaps);
+const struct past_launches *simt_work_begin_launch(bool programmatic);
 /** Records that the next launch of a stream does not overlap any earlier one. */
-void simt_work_no_overlap(cudaStream_t stream);
+void simt_work_end_overlap(cudaStream_t stream);
 /**
  * Records that the current work was a launch that ran at these epochs, and whether one of its threads has waited for
- * earlier launches (`waited`). If needed, simt_work_scan() records the memory that the launch has used, now or later.
+ * earlier launches (`waited`). If needed, simt_work_record_launch_uses() records the memory that the launch has used,
+ * now or later.
  */
 void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited);
-extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
+extern void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_epoch);
 
 /**
  * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
@@ -94,7 +95,7 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
  */
 void simt_check_returned_locals(const void *stack);
 /** The stack pointer of the function that launches a graph. */
-extern const void *simt_graph_stack;
+extern const void *simt_graph_launch_stack;
 /**
  * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
  * launched.
@@ -112,7 +113,7 @@ cudaError_t simt_host_function_ends(void);
 /** While such a function runs, the frame from which it was called; otherwise 0. */
 extern uintptr_t simt_host_function_frame;
 /** Records that the host waits for all work that a clock includes. */
-void simt_host_waited_for(const struct stream_clock *clock);
+void simt_host_waits_for_clock(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
 bool simt_clock_is_pending(const struct stream_clock *clock);
 /**

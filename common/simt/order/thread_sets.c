@@ -17,7 +17,7 @@ static struct thread_set *sets;
 static unsigned count;
 static uint16_t slots[SLOTS]; /**< hash table: the numbers of the sets of several threads, by members; 0 if free */
 
-bool simt_thread_sets_prepare(void)
+bool simt_thread_sets_begin_launch(void)
 {
     if (!sets) {
         sets = pages_map(THREAD_SETS * sizeof *sets);

@@ -23,7 +23,7 @@ struct thread_set {
  * Prepares for a launch: discards all sets of more than one thread if the numbers are running out. Returns false if
  * memory runs out.
  */
-bool simt_thread_sets_prepare(void);
+bool simt_thread_sets_begin_launch(void);
 const struct thread_set *simt_thread_set(unsigned set_number);
 /**
  * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no

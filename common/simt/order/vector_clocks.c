@@ -50,7 +50,7 @@ void simt_vector_clocks_reset(uint64_t blocks)
         top++;
 }
 
-uint64_t simt_clock_thread_by_proxy(uint64_t thread, int space)
+uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space)
 {
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
@@ -144,8 +144,8 @@ static struct vector_clock *raise_to(struct vector_clock *clock, unsigned level,
     return clock;
 }
 
-struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
-                                             uint32_t epoch)
+struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread, enum clock_level level,
+                                               uint32_t epoch)
 {
     return raise_to(clock, top, thread, level, epoch);
 }
@@ -191,7 +191,8 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
     return covers(clock, other, top, 0) ? clock : join(clock, other, top);
 }
 
-struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *other, int space)
+struct vector_clock *simt_vector_clock_join_async_proxy(struct vector_clock *clock, struct vector_clock *other,
+                                                        int space)
 {
     if (!other)
         return clock;

@@ -35,7 +35,7 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
  * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
  * These epochs are in separate quarters of the clock's branches.
  */
-uint64_t simt_clock_thread_by_proxy(uint64_t thread, int space);
+uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space);
 
 /** Returns the number that represents the threads of the launches that the current launch may overlap. */
 uint64_t simt_clock_thread_of_overlapped(void);
@@ -43,17 +43,18 @@ uint64_t simt_clock_thread_of_overlapped(void);
 struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
 void simt_vector_clock_release(struct vector_clock *clock);
 /**
- * Joins `other` into `clock`. Like simt_vector_clock_raise(), takes over the reference to `clock` and returns the new
+ * Joins `other` into `clock`. Like simt_vector_clock_advance(), takes over the reference to `clock` and returns the new
  * clock.
  */
 struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct vector_clock *other);
-struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
-                                             uint32_t epoch);
+struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread, enum clock_level level,
+                                               uint32_t epoch);
 /**
  * Joins `other` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
  * reference to `clock` and returns the new clock.
  */
-struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *other, int space);
+struct vector_clock *simt_vector_clock_join_async_proxy(struct vector_clock *clock, struct vector_clock *other,
+                                                        int space);
 /** Returns the epoch below which the accesses of a thread are known. */
 uint32_t simt_vector_clock_epoch(const struct vector_clock *clock, uint64_t thread);
 

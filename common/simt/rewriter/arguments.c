@@ -18,7 +18,7 @@
 
 #define OPERATORS "+-*/%&|^<>=!"
 
-bool read_list(const char *code, size_t open, size_t close, struct list *list)
+bool read_argument_list(const char *code, size_t open, size_t close, struct argument_list *list)
 {
     size_t begin = open + 1;
 
@@ -133,7 +133,7 @@ static struct declared_function *find_function(const struct source *source, size
 }
 
 /** Adds the function whose parameters are between `open` and `close`. Returns false after an error message. */
-static bool add_function(struct source *source, size_t begin, size_t end, const struct list *parameters)
+static bool add_function(struct source *source, size_t begin, size_t end, const struct argument_list *parameters)
 {
     uint32_t by_value = 0, classes = 0;
     bool declares = false;
@@ -186,11 +186,12 @@ bool find_functions(struct source *source)
             continue;
         const size_t close = matching_bracket(code, position, 1), end = skip_space_back(code, position);
         const size_t begin = name_begin(code, end);
-        struct list parameters;
+        struct argument_list parameters;
         const bool is_functor = end >= 1 && code[end - 1] == ')' && end >= 10 &&
                                 starts_with(code + end - 10, "operator()");
 
-        if (close == NOWHERE || (begin == end && !is_functor) || !read_list(code, position, close, &parameters))
+        if (close == NOWHERE || (begin == end && !is_functor) ||
+            !read_argument_list(code, position, close, &parameters))
             continue;
         if (parameters.count > 0 && !add_function(source, begin, end, &parameters))
             return false;
@@ -256,11 +257,11 @@ static bool encloses_declarator(const struct source *source, size_t begin, size_
 static bool mark_call(struct source *source, size_t begin, size_t end, size_t open)
 {
     const size_t close = matching_bracket(source->code, open, 1);
-    struct list arguments;
+    struct argument_list arguments;
     const struct declared_function *function = NULL;
 
     if (close == NOWHERE || encloses_declarator(source, begin, end, open, close) ||
-        !read_list(source->code, open, close, &arguments))
+        !read_argument_list(source->code, open, close, &arguments))
         return true;
     for (unsigned count = arguments.count; count <= MAX_PARAMETERS && !function; count++)
         function = find_function(source, begin, end, count); /* the last parameters may have default values */

@@ -7,13 +7,13 @@
 enum { MAX_PARAMETERS = 32 };
 
 /** A list of parameters or arguments, each without the white space around it. */
-struct list {
+struct argument_list {
     size_t begin[MAX_PARAMETERS], end[MAX_PARAMETERS];
     unsigned count;
 };
 
 /** Reads the list between the parentheses at `open` and `close`. Returns false if it is too long or not understood. */
-bool read_list(const char *code, size_t open, size_t close, struct list *list);
+bool read_argument_list(const char *code, size_t open, size_t close, struct argument_list *list);
 
 /** Finds the functions that the file declares, for mark_arguments(). Returns false after an error message. */
 bool find_functions(struct source *source);

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-size_t next_use(const char *code, size_t position, size_t begin, size_t end)
+size_t next_occurrence(const char *code, size_t position, size_t begin, size_t end)
 {
     for (const char *found = strchr(code + position, code[begin]); found; found = strchr(found + 1, code[begin])) {
         const size_t here = (size_t)(found - code);
@@ -69,7 +69,7 @@ static bool is_in_class(const char *code, size_t position)
         position--;
         depth += (code[position] == '}') - (code[position] == '{');
     }
-    const size_t head = head_begin(code, position);
+    const size_t head = declaration_begin(code, position);
 
     return depth == 0 && !memchr(code + head, '(', position - head) && contains_word(code, head, position, words);
 }
@@ -78,8 +78,8 @@ const char *device_attribute(const char *code, size_t begin, size_t end)
 {
     const char *attribute = NULL;
 
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         if (may_declare_variable(code, position, position + (end - begin)))
             return NULL;
         if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
@@ -117,8 +117,8 @@ bool is_call(const char *code, size_t position, size_t end)
 
 bool may_be_declared(const char *code, size_t begin, size_t end)
 {
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin), before = skip_space_back(code, position);
 
         if (may_declare_variable(code, position, name_end) ||
@@ -134,7 +134,7 @@ bool may_be_declared(const char *code, size_t begin, size_t end)
     return false;
 }
 
-bool includes_own_header(const struct source *source)
+bool includes_project_header(const struct source *source)
 {
     static const char *const of_cuda[] = {"cuda",   "cooperative_groups", "mma.h",    "device_", "math_constants.h",
                                           "vector", "kernels/",           "sm_",      "std",     "crt/",
@@ -156,7 +156,7 @@ bool includes_own_header(const struct source *source)
     return false;
 }
 
-bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
+bool may_hide_commas(const char *code, size_t begin, size_t end, const char *signs)
 {
     for (size_t position = begin; position < end; position++) {
         const size_t word = word_end(code, position);
@@ -172,13 +172,13 @@ bool may_expand(const char *code, size_t begin, size_t end, const char *signs)
     return false;
 }
 
-bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most)
+bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsigned *most)
 {
     static const char *const nothing[] = {"void", NULL};
     const size_t close = matching_bracket(code, open, 1);
-    struct list list;
+    struct argument_list list;
 
-    if (close == NOWHERE || may_expand(code, open, close, "\n#") || !read_list(code, open, close, &list))
+    if (close == NOWHERE || may_hide_commas(code, open, close, "\n#") || !read_argument_list(code, open, close, &list))
         return false;
     *fewest = *most = list.count;
     for (unsigned i = 0; i < list.count; i++)
@@ -192,22 +192,23 @@ bool accepts_arguments(const char *code, size_t begin, size_t end)
 {
     size_t open = skip_space(code, end);
     bool is_known = false;
-    struct list arguments;
+    struct argument_list arguments;
 
     if (code[open] == '<' && matching_bracket(code, open, 1) != NOWHERE)
         open = skip_space(code, matching_bracket(code, open, 1) + 1);
     const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
 
-    if (close == NOWHERE || may_expand(code, open, close, "<\n#") || !read_list(code, open, close, &arguments))
+    if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
+        !read_argument_list(code, open, close, &arguments))
         return true;
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         unsigned fewest, most;
 
         if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
             continue;
         is_known = true;
-        if (!read_parameters(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
+        if (!read_parameter_counts(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
             (arguments.count >= fewest && arguments.count <= most))
             return true;
     }

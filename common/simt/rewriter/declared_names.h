@@ -5,7 +5,7 @@
 #include "source.h"
 
 /** Returns the first occurrence of the word in [begin, end) at or after `position`, or NOWHERE. */
-size_t next_use(const char *code, size_t position, size_t begin, size_t end);
+size_t next_occurrence(const char *code, size_t position, size_t begin, size_t end);
 /**
  * Returns whether the name at `position` is declared there as a function, that is, whether a type precedes the name. In
  * `T (*name)[2]`, T is not such a name.
@@ -32,12 +32,12 @@ bool is_call(const char *code, size_t position, size_t end);
  */
 bool accepts_arguments(const char *code, size_t begin, size_t end);
 /** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
-bool may_expand(const char *code, size_t begin, size_t end, const char *signs);
+bool may_hide_commas(const char *code, size_t begin, size_t end, const char *signs);
 /** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */
-bool read_parameters(const char *code, size_t open, unsigned *fewest, unsigned *most);
+bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsigned *most);
 /** Returns whether the file may declare the name in [begin, end): as a function, a variable or a macro. */
 bool may_be_declared(const char *code, size_t begin, size_t end);
 /** Returns whether the file includes a header, in quotes, that is neither CUDA's nor C's and may declare any name. */
-bool includes_own_header(const struct source *source);
+bool includes_project_header(const struct source *source);
 
 #endif

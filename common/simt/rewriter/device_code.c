@@ -115,9 +115,10 @@ static size_t qualified_begin(const char *code, size_t position, bool *is_std)
 static bool has_arguments(const char *code, size_t end, unsigned fewest, unsigned most)
 {
     const size_t open = skip_space(code, end), close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
-    struct list list;
+    struct argument_list list;
 
-    return close != NOWHERE && read_list(code, open, close, &list) && list.count >= fewest && list.count <= most;
+    return close != NOWHERE && read_argument_list(code, open, close, &list) && list.count >= fewest &&
+           list.count <= most;
 }
 
 /** Checks that the word in [position, end) is not a call of a function of the C library that no kernel can call. */
@@ -133,7 +134,7 @@ static bool check_library_call(const struct source *source, size_t position, siz
         if (!is_word_at(code, position, function->name))
             continue;
         return !(is_std || is_call(code, begin, end)) || !has_arguments(code, end, function->fewest, function->most) ||
-               (!is_std && (may_be_declared(code, position, end) || includes_own_header(source))) ||
+               (!is_std && (may_be_declared(code, position, end) || includes_project_header(source))) ||
                fail_host_function(source, position, end, function->instead);
     }
     return true;
@@ -152,7 +153,7 @@ static bool check_library_object(const struct source *source, size_t position, s
 
     if (contains_word(code, position, end, streams) && starts_with(code + skip_space(code, end), "<<") &&
         !starts_with(code + skip_space(code, end), "<<<") && (is_std || !may_be_declared(code, position, end)) &&
-        (is_std || !includes_own_header(source)))
+        (is_std || !includes_project_header(source)))
         return fail_host_function(source, begin, end, PRINT);
     const size_t before = skip_space_back(code, begin), open = skip_space(code, end);
 
@@ -262,7 +263,7 @@ bool check_cuda_call(const struct source *source, size_t position, size_t end)
     char what[300];
 
     if (!names_device_function(code, position, end) || !is_call(code, position, end) ||
-        may_be_declared(code, position, end) || (is_atomic && includes_own_header(source)))
+        may_be_declared(code, position, end) || (is_atomic && includes_project_header(source)))
         return true;
     snprintf(what, sizeof what, "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), code + position,
@@ -298,8 +299,8 @@ static bool names_host_lambda(const char *code, size_t begin, size_t end)
 {
     bool is_lambda = false;
 
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin), value = skip_space(code, name_end);
         const size_t before = skip_space_back(code, position);
 
@@ -318,10 +319,10 @@ bool check_launch_lambdas(const struct source *source, size_t open)
 {
     const char *const code = source->code;
     const size_t close = matching_bracket(code, open, 1);
-    struct list list;
+    struct argument_list list;
 
     if (close == NOWHERE || in_device_function(source) || source->num_open_conditionals > 0 ||
-        !read_list(code, open, close, &list))
+        !read_argument_list(code, open, close, &list))
         return true;
     for (unsigned i = 0; i < list.count; i++) {
         const size_t begin = list.begin[i], end = list.end[i];

@@ -15,7 +15,8 @@ static bool is_built_in(const char *code, size_t position, size_t end)
 
     if (!contains_word(code, position, end, names))
         return false;
-    for (size_t use = next_use(code, 0, position, end); use != NOWHERE; use = next_use(code, use + 1, position, end))
+    for (size_t use = next_occurrence(code, 0, position, end); use != NOWHERE;
+         use = next_occurrence(code, use + 1, position, end))
         if (code[skip_space(code, use + (end - position))] != '.')
             return false;
     return true;
@@ -71,8 +72,8 @@ static size_t host_function(const char *code, size_t begin, size_t end, size_t l
 {
     size_t declaration = NOWHERE;
 
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
         if (may_declare_variable(code, position, name_end))
@@ -114,11 +115,11 @@ static bool fail_device_launch(const struct source *source, size_t position, siz
 /** Returns the position of the first launch of the name in [begin, end), or NOWHERE. */
 static size_t find_launch(const char *code, size_t begin, size_t end)
 {
-    size_t position = next_use(code, 0, begin, end);
+    size_t position = next_occurrence(code, 0, begin, end);
 
     while (position != NOWHERE &&
            !starts_with(code + skip_template_arguments(code, skip_space(code, position + (end - begin))), "<<<"))
-        position = next_use(code, position + 1, begin, end);
+        position = next_occurrence(code, position + 1, begin, end);
     return position;
 }
 
@@ -151,18 +152,19 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     const char *const code = source->code;
     const size_t close = matching_bracket(code, open, 1);
     unsigned fewest, most = UINT_MAX;
-    struct list arguments;
+    struct argument_list arguments;
     char what[200];
 
-    if (close == NOWHERE || may_expand(code, open, close, "<\n#") || !read_list(code, open, close, &arguments))
+    if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
+        !read_argument_list(code, open, close, &arguments))
         return true;
-    for (size_t position = next_use(code, 0, begin, end); position != NOWHERE;
-         position = next_use(code, position + 1, begin, end)) {
+    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
         if (!declares_function(code, position, name_end))
             continue;
-        if (!read_parameters(code, skip_space(code, name_end), &fewest, &most) ||
+        if (!read_parameter_counts(code, skip_space(code, name_end), &fewest, &most) ||
             (arguments.count >= fewest && arguments.count <= most))
             return true;
     }

@@ -739,11 +739,11 @@ static bool is_body(const char *code, size_t begin, size_t position)
 bool mark_blocks(struct source *source, size_t position)
 {
     struct walk walk = {.source = source, .code = source->code};
-    const size_t head = head_begin(source->code, position);
-    const bool is_kernel = find_word_in_head(source->code, head, position, "__global__") != NOWHERE;
+    const size_t head = declaration_begin(source->code, position);
+    const bool is_kernel = find_word_outside_parentheses(source->code, head, position, "__global__") != NOWHERE;
 
     if (!is_body(source->code, head, position) ||
-        find_word_in_head(source->code, head, position, "constexpr") != NOWHERE)
+        find_word_outside_parentheses(source->code, head, position, "constexpr") != NOWHERE)
         return true;
     walk_function(&walk, position, is_kernel ? " SIMT_BLOCK;" : "");
     const size_t end = body_end(source->code, position);

@@ -77,7 +77,7 @@ static bool begins_host_function(const char *code, size_t position)
     const size_t open = close > 0 && code[close - 1] == ')' ? matching_bracket(code, close - 1, -1) : NOWHERE;
     const size_t name_end = open == NOWHERE ? 0 : skip_space_back(code, open);
     const size_t name = word_begin(code, name_end);
-    size_t begin = skip_space(code, head_begin(code, position));
+    size_t begin = skip_space(code, declaration_begin(code, position));
 
     if (is_word_at(code, begin, "template")) {
         const size_t list = skip_space(code, word_end(code, begin));
@@ -94,7 +94,7 @@ bool count_brace(struct source *source, size_t position)
     const char *code = source->code;
 
     if (code[position] == '{') {
-        const size_t head = head_begin(code, position);
+        const size_t head = declaration_begin(code, position);
         const bool in_parentheses = head > 0 && code[head - 1] == '(';
         const bool is_value = begins_member_initializer(code, position);
         bool begins = source->function_braces == 0 && !in_parentheses && !is_value && !opens_namespace(code, position);
@@ -106,11 +106,13 @@ bool count_brace(struct source *source, size_t position)
             if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_HOST;"))
                 return false;
         }
-        if (source->device_braces == 0 && (find_word_in_head(code, head, position, "__global__") != NOWHERE ||
-                                           find_word_in_head(code, head, position, "__device__") != NOWHERE)) {
+        if (source->device_braces == 0 &&
+            (find_word_outside_parentheses(code, head, position, "__global__") != NOWHERE ||
+             find_word_outside_parentheses(code, head, position, "__device__") != NOWHERE)) {
             source->device_braces = source->open_braces;
             source->device_begin = position;
-            source->in_host_device_function = find_word_in_head(code, head, position, "__host__") != NOWHERE;
+            source->in_host_device_function = find_word_outside_parentheses(code, head, position, "__host__") !=
+                                              NOWHERE;
             begins = !is_value;
         }
         return !begins || mark_blocks(source, position);

@@ -75,7 +75,7 @@ bool rewrite_shared_variable(struct source *source, size_t position);
  * What to write in place of the qualifier of a variable and of a constant in a memory of the device, for those whose
  * declarator has parentheses or a `*` before it (`pointer`), and for constants of templates; and the gaps to insert.
  */
-struct device_space {
+struct qualifier_text {
     const char *variable, *pointer, *constant, *constant_pointer, *of_template, *gap, *constant_gap;
 };
 /**
@@ -83,7 +83,7 @@ struct device_space {
  * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store
  * there.
  */
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct device_space *space);
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct qualifier_text *space);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
 /**

@@ -99,20 +99,20 @@ static bool check_quoted(const struct source *source, size_t begin, size_t end)
     return true;
 }
 
-static const struct device_space global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
-                                                  .pointer = "SIMT_DEVICE_POINTER",
-                                                  .constant = "SIMT_DEVICE_CONSTANT",
-                                                  .constant_pointer = "SIMT_DEVICE_TABLE",
-                                                  .of_template = "__device__",
-                                                  .gap = " SIMT_DEVICE_GAP",
-                                                  .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
-static const struct device_space constant_memory = {.variable = "__constant__",
-                                                    .pointer = "SIMT_CONSTANT_POINTER",
-                                                    .constant = "SIMT_CONSTANT_CONSTANT",
-                                                    .constant_pointer = "SIMT_CONSTANT_TABLE",
-                                                    .of_template = "",
-                                                    .gap = " SIMT_CONSTANT_GAP",
-                                                    .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
+static const struct qualifier_text global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
+                                                    .pointer = "SIMT_DEVICE_POINTER",
+                                                    .constant = "SIMT_DEVICE_CONSTANT",
+                                                    .constant_pointer = "SIMT_DEVICE_TABLE",
+                                                    .of_template = "__device__",
+                                                    .gap = " SIMT_DEVICE_GAP",
+                                                    .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
+static const struct qualifier_text constant_memory = {.variable = "__constant__",
+                                                      .pointer = "SIMT_CONSTANT_POINTER",
+                                                      .constant = "SIMT_CONSTANT_CONSTANT",
+                                                      .constant_pointer = "SIMT_CONSTANT_TABLE",
+                                                      .of_template = "",
+                                                      .gap = " SIMT_CONSTANT_GAP",
+                                                      .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
 
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)

@@ -402,7 +402,7 @@ bool begins_member_initializer(const char *code, size_t position)
     return false;
 }
 
-size_t head_begin(const char *code, size_t position)
+size_t declaration_begin(const char *code, size_t position)
 {
     while (position > 0 && !is_one_of(code[position - 1], ";{\n(")) {
         size_t open = position - 1;
@@ -417,7 +417,7 @@ size_t head_begin(const char *code, size_t position)
     return position;
 }
 
-size_t find_word_in_head(const char *code, size_t begin, size_t end, const char *word)
+size_t find_word_outside_parentheses(const char *code, size_t begin, size_t end, const char *word)
 {
     for (size_t position = begin; position < end; position++) {
         const size_t close = code[position] == '(' ? matching_bracket(code, position, 1) : NOWHERE;

@@ -123,10 +123,10 @@ bool begins_member_initializer(const char *code, size_t position);
  * `;`, brace or directive before it, not counting those in parentheses, as in `f(s a = s{1, 2}) {`, and in initialisers
  * of members, as in `: a{1}, b{2} {`; or, if the `{` itself is in parentheses, after the opening one.
  */
-size_t head_begin(const char *code, size_t position);
+size_t declaration_begin(const char *code, size_t position);
 
 /** Returns the position of `word` in [begin, end) outside parentheses that are closed there, or NOWHERE. */
-size_t find_word_in_head(const char *code, size_t begin, size_t end, const char *word);
+size_t find_word_outside_parentheses(const char *code, size_t begin, size_t end, const char *word);
 
 /**
  * Returns the position of the bracket that matches the one at `position`, searching forward (step 1) or back (step -1).

@@ -396,7 +396,7 @@ static bool declares_in_parentheses(const char *code, size_t position)
  * the same section as variables. Compilers store those of a template or with `inline` in sections of their own.
  */
 static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
-                                    const struct device_space *space, bool is_checked)
+                                    const struct qualifier_text *space, bool is_checked)
 {
     static const char *const inlined[] = {"inline", NULL};
     const char *const code = source->code;
@@ -429,7 +429,7 @@ static bool is_qualified_otherwise(const char *code, size_t position, size_t end
     return contains_word(code, position, end + strcspn(code + end, ";=[{("), others);
 }
 
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct device_space *space)
+bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct qualifier_text *space)
 {
     const enum declared declared = find_declared(source->code, position, end);
     const bool is_extern = find_word_before(source->code, position, "extern") != NOWHERE;
@@ -459,11 +459,11 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
-    const size_t head = head_begin(source->code, source->device_begin);
+    const size_t head = declaration_begin(source->code, source->device_begin);
     bool merged = source->function_braces < source->device_braces; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        merged = merged || find_word_in_head(source->code, head, source->device_begin, words[i]) != NOWHERE;
+        merged = merged || find_word_outside_parentheses(source->code, head, source->device_begin, words[i]) != NOWHERE;
     return merged;
 }
 
@@ -481,7 +481,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
         return fail_at(source, position,
                        "a static variable of a template, inline or member function would be the host's: declare it "
                        "__device__, outside the function");
-    static const struct device_space space = {
+    static const struct qualifier_text space = {
         .variable = "static SIMT_DEVICE_VARIABLE", .pointer = "static SIMT_DEVICE_POINTER", .gap = " SIMT_DEVICE_GAP"};
 
     return rewrite_device_variable(source, position, end, &space);
