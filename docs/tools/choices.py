@@ -88,7 +88,7 @@ def kept_lists(row):
     return _read_words()[row], kept, [[in_order.index(expert) + 1 for expert in experts] for experts in best]
 
 
-def flow(directory):
+def last_token_steps(directory):
     """Returns the last token of a gate's output with the result of each step, recomputed from the router's data.
     Raises ValueError if the gate's output differs."""
     ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
@@ -268,7 +268,7 @@ def load(directory):
             "idle": [expert for expert in range(num_experts) if choices[expert] == 0]}
 
 
-def words(directory):
+def published_words(directory):
     """Returns the words that chapter 15's blocks publish, computed from the ids in the gate's output. For the expert
     chosen by most tokens, each block has the position, the slot and the number of earlier tokens that chose it."""
     folder = pathlib.Path(directory)

@@ -24,21 +24,21 @@ MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}" 
 
 
 @functools.lru_cache(maxsize=None)
-def names():
+def labels_by_name():
     """Returns the tables' labels for the simulator's counters, keyed by the counters' names, in the order of
     reports."""
     return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 
 @functools.lru_cache(maxsize=None)
-def rare():
+def rare_names():
     """Returns the names of the simulator's counters that a report omits if they are 0."""
     return frozenset(re.findall(r"^RARE_COUNTER\((\w+)", COUNTER_LIST.read_text(), re.M))
 
 
 def label(name):
     """Returns the tables' label for a counter, for a sum of two counters, or for a counter that only a GPU has."""
-    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY | names()
+    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY | labels_by_name()
     if name not in labels:
         raise ValueError(f"'{name}' is no counter")
     return labels[name]
@@ -80,7 +80,7 @@ def count(report, name, kernel="", per_token=False):
     if counts is None:
         raise ValueError(f"{report['chapter']}: it has no counters of the kernel '{kernel}'")
     parts = SUMS[name][1:] if name in SUMS else (name,)
-    counts = dict.fromkeys(rare(), 0) | counts
+    counts = dict.fromkeys(rare_names(), 0) | counts
     missing = [part for part in parts if not isinstance(counts.get(part), (int, float))]
     if missing:
         raise ValueError(f'{report["chapter"]}: it has no counter "{missing[0]}"')
@@ -169,7 +169,8 @@ def _sources(request, one_run):
     if reports:
         subject = ("The *source* counts" if machines else "These counts") + (" per token" if request.per_token else "")
         subject += f" of `{request.kernel}`" if request.kernel else ""
-        lines.append(provenance.simulated(reports, not one_run and not request.by, bool(request.by), subject))
+        lines.append(provenance.describe_simulated_runs(reports, not one_run and not request.by, bool(request.by),
+                                                        subject))
     if machines:
         lines.append(provenance.recorded(machines, subject="The *machine* counts, made by Nsight Compute,"))
     return lines

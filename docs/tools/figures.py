@@ -66,7 +66,7 @@ def _traced(find, *wanted, **more):
 # shows the figure.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
-                lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
+                lambda build: choices.last_token_steps(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
     "02_butterfly": ('The word "XML", group 5: the best of 32 experts in five steps', "trace_figures.draw_exchange",
                      _traced(kernel_steps.exchange, f"02_warp_per_group {XML}", snippet="warp_best", first_distance=16,
                              steps=5, warp=5)),
@@ -91,7 +91,7 @@ FIGURES = {
                 "block_figures.draw_scan",
                 _traced(kernel_steps.two_level_scan, f"09_align_warp_scan {TWO_WARPS} --block-size 1 --kernel large")),
     "10_parallel_fill": ("Block 0 counts while the other blocks write pads", "block_figures.draw_fill",
-                         lambda build: block_steps.launched(runs.report(build, "10_align_parallel_fill"))),
+                         lambda build: block_steps.launched_blocks(runs.report(build, "10_align_parallel_fill"))),
     "10_small_kernel": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
@@ -144,7 +144,7 @@ FIGURES = {
                   lambda build: choices.block_slots(
                       runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, own=2)),
     "14b_blocks": ("Two blocks sort while their counts are on their way", "align_figures.draw_blocks_over_time",
-                   lambda _: stages_of_a_block.measured("14b_align_published_counts")),
+                   lambda _: stages_of_a_block.stage_cycles("14b_align_published_counts")),
     "11a_sectors": ("Chapter 11a: one request for weights, by 32 lanes", "layer_figures.draw_requests", _traced(
         kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
         row_height=10)),
@@ -153,7 +153,8 @@ FIGURES = {
     "11b_tile": ("The first product: a tile of {rows} tokens by {columns} rows of weights", "token_figures.draw_tile",
                  _traced(layer_steps.own_sums, f"11b_moe_tiled {TILE}", rows=16, columns=64, thread=21, steps=224)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
-                 lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
+                 lambda build: choices.published_words(
+                     runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",
                    lambda _: chain_steps.timelines("ABC", "none", "after")),
     "17_trigger": ("When B triggers, and when C starts", "chain_figure.draw_chain",

@@ -24,7 +24,7 @@ def parser(description, *flags, **options):
     return made
 
 
-def reason(error):
+def error_text(error):
     """Returns the message of an OSError or ValueError as one line."""
     where = getattr(error, "filename", None) or "standard output"
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
@@ -56,7 +56,7 @@ def errors_in_one_line(tool, status=1):
     except ImportError as error:
         message = f"{error.name} is missing: sh common/setup.sh docs installs it"
     except (OSError, ValueError) as error:
-        message = reason(error)
+        message = error_text(error)
     else:
         return
     print(f"{tool}: {message}", file=sys.stderr)

@@ -188,7 +188,7 @@ def make_site(build, check=check_what_is_committed):
         _drop_wrong_links(html, course)
         _drop_links_to_namesakes(html, texts, {page.id: os.path.dirname(page.path) for page in site.pages})
         _define_terms(html, page_text.read_definitions())
-        search_data.write(html, course)
+        search_data.write_search_data(html, course)
         shutil.copytree("docs/figures", html / "figures")
         (html / "files").mkdir()
         for address, path in site.files.items():

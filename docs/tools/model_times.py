@@ -30,7 +30,7 @@ def read(name):
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def number(value, digits):
+def format_number(value, digits):
     return "-" if value is None else f"{value:.{digits}f}"
 
 
@@ -44,11 +44,11 @@ def table(head, rows):
 def calls():
     records = {record["binding"]: record.get("host_us", {}) for record in read("calls.json") or ()}
     return table(["host time per call, us", *OPERATORS],
-                 [[title, *(number(records.get(binding, {}).get(name), 2) for name in OPERATORS)]
+                 [[title, *(format_number(records.get(binding, {}).get(name), 2) for name in OPERATORS)]
                   for binding, title in (("ctypes", "ctypes"), ("stable", "stable ABI"))])
 
 
-def steps(names=None):
+def step_table(names=None):
     """Returns the table of the implementations in `names`, by default those in NAMES."""
     record = read("model.json") or {"steps": (), "prefill": ()}
     times = {(one["experts"], one["mode"], one["batch"]): one.get("ms") for one in record["steps"]}
@@ -56,12 +56,13 @@ def steps(names=None):
     columns = [(mode, batch) for mode in ("plain", "graph") for batch in BATCHES]
     head = [f"{'calls' if mode == 'plain' else mode} {batch}" for mode, batch in columns]
     return table(["time, ms", *head, "prefill"],
-                 [[title, *(number(times.get((name, *column)), 2) for column in columns), number(prefill.get(name), 1)]
+                 [[title, *(format_number(times.get((name, *column)), 2) for column in columns),
+                   format_number(prefill.get(name), 1)]
                   for name, title in (names or NAMES).items()])
 
 
 def others():
-    return steps(OTHER_NAMES)
+    return step_table(OTHER_NAMES)
 
 
 def part_rows():
@@ -79,8 +80,8 @@ def parts():
             us = known.get((batch, name), {})
             ms = [us[part] / 1000 if part in us else None for part in PARTS]
             total = None if None in ms else sum(ms)
-            rows.append([f"{NAMES[name]}, {batch}", *(number(one, 3) for one in ms),
-                         *(number(one, 2) for one in (total, step_ms(name, "graph", batch)))])
+            rows.append([f"{NAMES[name]}, {batch}", *(format_number(one, 3) for one in ms),
+                         *(format_number(one, 2) for one in (total, step_ms(name, "graph", batch)))])
     return table(["time per step, ms", *PARTS, "sum", "graph"], rows)
 
 
@@ -101,18 +102,18 @@ def all_layers(us):
     return known + us["rest"], known + moe * us["rest"]
 
 
-def span(values, digits):
+def format_range(values, digits):
     """Formats two numbers as "lower to higher", or as a single number if they are equal when rounded."""
-    texts = [number(value, digits) for value in sorted(values)]
+    texts = [format_number(value, digits) for value in sorted(values)]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
-def with_align(us):
+def experts_and_align_us(us):
     """Returns the combined time of experts and align, because grouped_mm's experts include its sort."""
     return us["experts"] + us["align"]
 
 
-def compared():
+def parts_by_batch():
     """Returns, for each number of sequences, the parts of grouped_mm's step and of ours, or None without a record."""
     known = {(batch, name): us for batch, name, us in part_rows()}
     pairs = {batch: (known.get((batch, "grouped_mm")), known.get((batch, "ours"))) for batch in BATCHES}
@@ -121,7 +122,7 @@ def compared():
 
 def columns(head, titles, cells_of):
     """Returns a table with a column for each number of sequences, whose cells are cells_of(grouped_mm's parts, ours)."""
-    cells = [cells_of(*pair) if pair else ["-"] * len(titles) for pair in compared().values()]
+    cells = [cells_of(*pair) if pair else ["-"] * len(titles) for pair in parts_by_batch().values()]
     return table([head, *map(str, BATCHES)], [list(row) for row in zip(titles, *cells)])
 
 
@@ -129,9 +130,11 @@ def gains():
     """Compares the course's kernels with grouped_mm, part by part."""
     def cells_of(theirs, ours):
         step = sum(theirs.values())
-        return [number(100 * theirs["experts"] / step, 1), number(with_align(theirs) / with_align(ours), 2),
-                number(100 * (theirs["experts"] - with_align(ours)) / step, 1),
-                number(100 * (theirs["gate"] - ours["gate"]) / step, 1), number(step / sum(ours.values()), 2)]
+        return [format_number(100 * theirs["experts"] / step, 1),
+                format_number(experts_and_align_us(theirs) / experts_and_align_us(ours), 2),
+                format_number(100 * (theirs["experts"] - experts_and_align_us(ours)) / step, 1),
+                format_number(100 * (theirs["gate"] - ours["gate"]) / step, 1),
+                format_number(step / sum(ours.values()), 2)]
 
     return columns("sequences", ("experts, % of grouped_mm's step", "our experts: times as fast",
                                  "our experts save, % of that step", "our gate saves, % of that step",
@@ -143,7 +146,8 @@ def layers():
     def cells_of(theirs, ours):
         full, our_full = all_layers(theirs), all_layers(ours)
         gate = theirs["gate"] * ALL_MOE_LAYERS / MOE_LAYERS
-        return [span([one / other for one, other in zip(full, our_full)], 2), span([100 * gate / one for one in full], 1)]
+        return [format_range([one / other for one, other in zip(full, our_full)], 2),
+                format_range([100 * gate / one for one in full], 1)]
 
     return columns("sequences", ("61 layers: step, times as fast", "61 layers: gate, % of grouped_mm's step"), cells_of)
 
@@ -152,10 +156,10 @@ def bars():
     """Returns the data of the figure: for each number of sequences, the parts of grouped_mm's step and of ours as
     fractions of grouped_mm's step. Align is a part of the experts, as it is in grouped_mm."""
     groups = []
-    for batch, pair in compared().items():
+    for batch, pair in parts_by_batch().items():
         whole, rows = sum(pair[0].values()), []
         for name, us in zip(("grouped_mm", "ours"), pair):
-            parts_us = (us["gate"], with_align(us), us["attention"], us["rest"])
+            parts_us = (us["gate"], experts_and_align_us(us), us["attention"], us["rest"])
             faster = "" if name == "grouped_mm" else f", {whole / sum(us.values()):.2f} times as fast"
             rows.append({"label": name, "parts": [round(part / whole, 4) for part in parts_us],
                          "text": f"{sum(us.values()) / 1000:.2f} ms{faster}"})
@@ -164,7 +168,7 @@ def bars():
 
 
 def main():
-    tables = {"calls": calls, "steps": steps, "others": others, "parts": parts, "gains": gains, "layers": layers}
+    tables = {"calls": calls, "steps": step_table, "others": others, "parts": parts, "gains": gains, "layers": layers}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         given = " ".join(sys.argv[1:]) or "nothing"
         print(f"model_times.py: {given}; it must be {', '.join(list(tables)[:-1])} or layers", file=sys.stderr)

@@ -301,5 +301,5 @@ def write(site, page, expand_marker):
                 raise ValueError(f"'{line.split()[0]}' begins a list or a heading amid a paragraph")
             out.append(_line(writer, line, lines[at] if at < len(lines) else ""))
         except (OSError, ValueError) as error:
-            raise ValueError(f"{page.path}:{number}: {files.reason(error)}") from error
+            raise ValueError(f"{page.path}:{number}: {files.error_text(error)}") from error
     return writer, "\n".join(line for line in out if line is not None) + "\n"

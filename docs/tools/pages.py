@@ -82,7 +82,7 @@ def subpages(ids):
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
 
 
-def way(label, before, middle, after):
+def navigation_links(label, before, middle, after):
     """Returns a row of links to neighbouring pages; each of the three links is HTML, or "" if there is none."""
     return f'\n@htmlonly<nav class="way" aria-label="{label}">{before}{middle}{after}</nav>@endhtmlonly\n'
 
@@ -95,12 +95,12 @@ def _way_of_chapter(site, page):
         before = f'<a rel="prev" href="{chapters[at - 1].id}.html">&larr; {chapters[at - 1].title}</a>'
     if at + 1 < len(chapters):
         after = f'<a rel="next" href="{chapters[at + 1].id}.html">{chapters[at + 1].title} &rarr;</a>'
-    return way("Chapters", before, '<a href="chapters.html">All chapters</a>', after)
+    return navigation_links("Chapters", before, '<a href="chapters.html">All chapters</a>', after)
 
 
 def _way_of_notes(chapter):
-    return way("Chapter", f'<a href="{chapter.id}.html">&larr; {chapter.title}</a>',
-               '<a href="chapters.html">All chapters</a>', "<span></span>")
+    return navigation_links("Chapter", f'<a href="{chapter.id}.html">&larr; {chapter.title}</a>',
+                            '<a href="chapters.html">All chapters</a>', "<span></span>")
 
 
 def _own_sources(site, page):

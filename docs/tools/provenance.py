@@ -70,7 +70,7 @@ def _input_in_words(text):
     return re.sub(r"^experts: (.*); arrays: generated, (seed \d+)$", r"generated arrays (experts: \1; \2)", text)
 
 
-def simulated(reports, any_program, only_first_command=False, subject="These counts"):
+def describe_simulated_runs(reports, any_program, only_first_command=False, subject="These counts"):
     """Returns a sentence in Markdown that names the commands and the inputs of the simulator's reports. With
     any_program, NAME replaces the program's own name. The programs' folder is shown as build/cpu, wherever they were
     built."""

@@ -99,7 +99,7 @@ def source_hash(path):
     return done.stdout.split()[0]
 
 
-def forget():
+def clear_caches():
     """Forgets the kernels and hashes that were read, after files or the current folder have changed."""
     kernel_of.cache_clear()
     source_hash.cache_clear()

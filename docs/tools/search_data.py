@@ -30,7 +30,7 @@ def _sections(page):
             yield title, (anchor[1] or anchor[2]) if anchor else "", _plain(text)
 
 
-def write(folder, course):
+def write_search_data(folder, course):
     """Writes search_data.js for the pages in the site's folder. `course` names the course's own pages, which are not
     about source files."""
     pages, sections = [], []

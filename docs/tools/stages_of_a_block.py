@@ -2,7 +2,7 @@
 import pathlib
 
 
-def measured(chapter):
+def stage_cycles(chapter):
     """Returns the cycles of each stage of a block, in order, from the table with the columns "stage" and "cycles" in
     the chapter's lab notes. Raises ValueError if there is no such table or if its sum is not the sum of the stages."""
     text = pathlib.Path(f"chapters/{chapter}/NOTES.md").read_text()

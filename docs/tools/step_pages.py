@@ -223,7 +223,7 @@ def _counters(before, here):
     if tokens < 1 or any(report["problem"]["num_tokens"] != tokens for report in reports):
         raise ValueError(f'{here.title}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
     per_token, rows = OPERATORS[here.kernel.stem].per_token, []
-    for name, label in counters.names().items():
+    for name, label in counters.labels_by_name().items():
         counts = [counters.count(report, name, per_token=per_token) for report in reports]
         if any(counts):
             rows.append((label + (", in all" if per_token and name in counters.NEVER_PER_TOKEN else ""),
@@ -232,7 +232,7 @@ def _counters(before, here):
     host = "" if len(reports) > 1 else f"\n{before.title} runs on the host, where nothing is counted."
     return (f"## What it counts {{#step_{here.number}_counters}}\n\n" +
             _table("Counters for each token" if per_token else "Counters of all launches", heads, rows) +
-            f"{provenance.simulated(reports, any_program=len(reports) > 1)} "
+            f"{provenance.describe_simulated_runs(reports, any_program=len(reports) > 1)} "
             f"See [what the counters mean](@ref simulator_replay).{host}\n\n")
 
 
@@ -266,8 +266,8 @@ def _side(site, page, build):
 def write_page(before, here, recorded):
     """Returns the page about the changes that the chapter `here` makes, as text for Doxygen."""
     titles = [html.escape(side.page.title) for side in (before, here)]
-    way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
-                    f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
+    way = pages.navigation_links("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>',
+                                 "<span></span>", f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
     return (f"# What chapter {here.number} changed {{#step_{here.number}}}\n{way}\n{_idea(here)}"
             f"{_counters(before, here)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
 

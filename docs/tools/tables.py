@@ -141,7 +141,7 @@ def make_page(path, text, build, recorded):
             at = table.line
             raise ValueError("the table has no <!-- end -->")
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}:{at}: {files.reason(error)}") from None
+        raise ValueError(f"{path}:{at}: {files.error_text(error)}") from None
     return "\n".join(made)
 
 
@@ -170,7 +170,7 @@ def main():
         try:
             problem, status = do_file(path, arguments.check, arguments.build, recorded), 1
         except (OSError, ValueError) as error:
-            problem, status = files.reason(error), 2
+            problem, status = files.error_text(error), 2
         if problem:
             print(f"tables: {problem}", file=sys.stderr)
             worst = max(worst, status)

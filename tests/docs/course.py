@@ -84,7 +84,7 @@ def call(main, *arguments, stdin=""):
     """Runs a tool's main(). Returns its exit status and its output on both streams."""
     said, kept = io.StringIO(), (sys.argv, sys.stdin)
     sys.argv, sys.stdin = ["tool", *map(str, arguments)], io.StringIO(stdin)
-    results.forget()
+    results.clear_caches()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             status = main() or 0
@@ -107,7 +107,7 @@ class Course(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         self.addCleanup(os.chdir, kept)
         os.chdir(folder)
-        results.forget()
+        results.clear_caches()
         self.make_course()
 
     def make_course(self):

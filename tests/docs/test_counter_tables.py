@@ -46,11 +46,11 @@ class TheCourse(unittest.TestCase):
 
     def test_the_simulators_counters_have_names(self):
         listed = (ROOT / "common/simt/counter_list.h").read_text()
-        self.assertEqual(len(counters.names()), listed.count("\nCOUNTER(") + listed.count("\nRARE_COUNTER("))
-        self.assertEqual(len(counters.rare()), listed.count("\nRARE_COUNTER("))
+        self.assertEqual(len(counters.labels_by_name()), listed.count("\nCOUNTER(") + listed.count("\nRARE_COUNTER("))
+        self.assertEqual(len(counters.rare_names()), listed.count("\nRARE_COUNTER("))
         for parts in counters.SUMS.values():
-            self.assertLessEqual(set(parts[1:]), set(counters.names()))
-        self.assertLessEqual({*counters.OTHERWISE_ON_GPU, *counters.NEVER_PER_TOKEN}, set(counters.names()))
+            self.assertLessEqual(set(parts[1:]), set(counters.labels_by_name()))
+        self.assertLessEqual({*counters.OTHERWISE_ON_GPU, *counters.NEVER_PER_TOKEN}, set(counters.labels_by_name()))
 
 
 def report(chapter, shuffles, barriers):
@@ -79,7 +79,7 @@ class Tables(course.Course):
         self.record()
 
     def record(self, **more):
-        results.forget()
+        results.clear_caches()
         run = {"chapter": "04_fourth", "gpu": "GPU", "cuda": "1.2", "date": "2026-01-02",
                "kernel_source_sha256": results.source_hash(pathlib.Path("chapters/04_fourth/gate.cu")),
                "command": "sh tests/gpu/count_on_gpu.sh 04_fourth 4",

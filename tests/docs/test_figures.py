@@ -857,19 +857,19 @@ class Refused(unittest.TestCase):
     def test_arrays(self):
         self.refuses("sorted_token_ids.npy", choices.blocks, self.folder)
         self.refuses("topk_ids.npy", choices.load, self.folder)
-        self.refuses("topk_ids.npy", choices.flow, self.folder)
+        self.refuses("topk_ids.npy", choices.last_token_steps, self.folder)
         self.arrays("01_cpu_baseline", "--num-tokens 6")
         for name, at, byte in ("topk_ids.npy", -32, 1), ("topk_weights.npy", -29, 0x40):
             self.arrays("01_cpu_baseline", "--num-tokens 6")
             self.change(name, at, byte)
-            self.refuses("is not what the router's scores give", choices.flow, self.folder)
+            self.refuses("is not what the router's scores give", choices.last_token_steps, self.folder)
         self.arrays("13a_gate_bound", "--num-tokens 4")
         self.refuses("group 0 of row 2 does not stay", choices.mask, self.folder, 2, 0)
         self.change("topk_ids.npy", -32, 1)
         self.refuses("is not what the router's scores give", choices.bounded_tokens, self.folder)
         self.arrays("06_align_serial", "--counts 4,1,5,3 --block-size 3")
         (self.folder / "topk_ids.npy").write_bytes((self.folder / "sorted_token_ids.npy").read_bytes())
-        self.refuses("it must be i32, 8 in a row", choices.flow, self.folder)
+        self.refuses("it must be i32, 8 in a row", choices.last_token_steps, self.folder)
         self.change("sorted_token_ids.npy", -4, 2)
         self.refuses("not those of one align", choices.blocks, self.folder)
         for content in b"", b"\x93NUMPY\x01\x00\x06\x00{}}}}}":
@@ -880,11 +880,11 @@ class Refused(unittest.TestCase):
 
     def test_words_of_blocks(self):
         self.arrays("15_one_launch", "--num-tokens 64 --block-size 4")
-        self.refuses("no expert is chosen by all 64 tokens", choices.words, self.folder)
+        self.refuses("no expert is chosen by all 64 tokens", choices.published_words, self.folder)
         self.arrays("15_one_launch", "--num-tokens 3 --block-size 4")
         slot = figures.read_data("15_words", BUILD)["blocks"][0]["slot"]
         self.change("sorted_token_ids.npy", 4 * (slot - 96), 24)  # a pad instead of a position
-        self.refuses("a position is not in the list", choices.words, self.folder)
+        self.refuses("a position is not in the list", choices.published_words, self.folder)
 
     def test_words(self):
         self.arrays("05_fused_gate")

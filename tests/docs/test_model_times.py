@@ -29,8 +29,8 @@ class Tables(unittest.TestCase):
         (model_times.FOLDER / name).write_text(json.dumps(content))
 
     def test_nothing_is_recorded(self):
-        for make in (model_times.calls, model_times.steps, model_times.others, model_times.parts, model_times.gains,
-                     model_times.layers):
+        for make in (model_times.calls, model_times.step_table, model_times.others, model_times.parts,
+                     model_times.gains, model_times.layers):
             with self.subTest(make.__name__):
                 head, *rows = make()
                 self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
@@ -43,7 +43,7 @@ class Tables(unittest.TestCase):
 
     def test_steps(self):
         self.record("model.json", MODEL)
-        rows = {row.rpartition("  ")[0].split("  ")[0].strip(): row.split()[-7:] for row in model_times.steps()}
+        rows = {row.rpartition("  ")[0].split("  ")[0].strip(): row.split()[-7:] for row in model_times.step_table()}
         self.assertEqual(rows["ours"], ["-", "-", "-", "-", "5.12", "-", "-"])
         self.assertEqual(rows["grouped_mm, torch.compile"], ["-", "-", "-", "-", "-", "-", "40.0"])
         self.assertEqual([row.split()[0] for row in model_times.others()[1:]], ["eager", "batched_mm"])
@@ -77,8 +77,8 @@ class Tables(unittest.TestCase):
                           {"label": "ours", "parts": [0.05, 0.25, 0.3, 0.1], "text": "0.70 ms, 1.43 times as fast"}])
 
     def test_a_span(self):
-        self.assertEqual(model_times.span([1.249, 1.251], 2), "1.25")
-        self.assertEqual(model_times.span([2, 1], 2), "1.00 to 2.00")
+        self.assertEqual(model_times.format_range([1.249, 1.251], 2), "1.25")
+        self.assertEqual(model_times.format_range([2, 1], 2), "1.00 to 2.00")
 
 
 if __name__ == "__main__":

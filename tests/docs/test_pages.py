@@ -44,7 +44,7 @@ class TinyCourse(course.Course):
         """Makes all pages; returns them keyed by name."""
         self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
                                    page_text.read_term_pages())
-        results.forget()
+        results.clear_caches()
         recorded = {path.stem: results.read(path) for path in pathlib.Path("docs/results/h200").glob("*.json")}
         return pages.write_pages(self.site, recorded, step_pages)
 
@@ -60,7 +60,7 @@ class TinyCourse(course.Course):
             self.first(*lines)
         with self.subTest(message), self.assertRaises((OSError, ValueError)) as raised:
             self.make()
-        self.assertEqual(files.reason(raised.exception), message)
+        self.assertEqual(files.error_text(raised.exception), message)
 
 
 class Lines(TinyCourse):
@@ -271,7 +271,7 @@ class Gains(TinyCourse):
         return next(line for line in self.make()["mainpage.md"].splitlines() if line.startswith(start))
 
     def test_what_a_chapter_gains(self):
-        results.forget()
+        results.clear_caches()
         self.record(rows=[{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
                           {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}])
         self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | 2.50 | 2.00 | 100 | 123 |")

@@ -154,12 +154,12 @@ class Step(course.Course):
         self.record()
 
     def report(self, program, shuffles, **more):
-        counted = {**dict.fromkeys(counters.names(), 0), "shuffles": shuffles}
+        counted = {**dict.fromkeys(counters.labels_by_name(), 0), "shuffles": shuffles}
         course.program(program, {"chapter": program, "command": f"b/cpu/{program}", "input": "logits", "verified": True,
                                  "problem": {"num_tokens": 4}, "counters": counted, **more})
 
     def record(self, **more):
-        results.forget()
+        results.clear_caches()
         rows = [{"num_tokens": 2048, "here": {"median_us": 5}, "before": {"median_us": 12345}},
                 {"num_tokens": 1, "here": {"median_us": 5}}]
         write(RECORDED, json.dumps([{
@@ -168,7 +168,7 @@ class Step(course.Course):
             "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"}, "rows": rows, **more}]))
 
     def make(self):
-        results.forget()
+        results.clear_caches()
         site = page_text.Site(pages.find_pages(), page_text.find_sources(), {})
         return step_pages.write_pages(site, results.load(), "build")["step_04.md"]
 
@@ -213,7 +213,7 @@ class Step(course.Course):
     def refuses(self, message):
         with self.subTest(message), self.assertRaises((OSError, ValueError, SystemExit)) as raised:
             self.make()
-        self.assertIn(message, files.reason(raised.exception))
+        self.assertIn(message, files.error_text(raised.exception))
         self.make_course()
 
     def test_missing_or_wrong_reports(self):

@@ -26,7 +26,7 @@ class TheCourse(unittest.TestCase):
 
 
 def hash_of(path):
-    results.forget()
+    results.clear_caches()
     return results.source_hash(pathlib.Path(path))
 
 
