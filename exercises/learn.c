@@ -21,7 +21,7 @@ struct command {
     const char *word;
     enum name name;
     bool grades; /**< accepts --seed, --gpu and --output */
-    int (*run)(struct learn *learn, const struct command_arguments *words);
+    int (*run)(struct learn *learn, const struct parsed_command *parsed);
 };
 
 /* The first command is the default, for a command line without a command. */
@@ -100,44 +100,44 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 }
 
 /** Parses one word after the command. On failure, returns false with a one-line error. */
-static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_arguments *words,
+static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct parsed_command *parsed,
                        struct error *error)
 {
     const char *const word = argv[*at];
     const char *value;
 
     if (word[0] != '-') {
-        if (command->name == NAME_NONE || words->exercise_name)
+        if (command->name == NAME_NONE || parsed->exercise_name)
             return error_set(error, "%s: '%.40s' is one word too many", command->word, word);
-        words->exercise_name = word;
+        parsed->exercise_name = word;
         return true;
     }
     if (command->grades && strcmp(word, "--gpu") == 0)
-        return words->grading.on_gpu = true;
+        return parsed->grading.on_gpu = true;
     if (command->grades && strcmp(word, "--output") == 0)
-        return words->grading.show_output = true;
+        return parsed->grading.show_output = true;
     if (command->grades && strcmp(word, "--seed") == 0 && *at + 1 == argc)
         return error_set(error, "--seed: needs a number");
     value = command->grades ? flag_value(argv, argc, at, "--seed") : NULL;
     if (value) {
         int64_t seed = 0;
 
-        words->grading.has_seed = parse_integer("seed", value, 0, INT64_MAX, &seed, error);
-        words->grading.seed = (uint64_t)seed;
-        return words->grading.has_seed;
+        parsed->grading.has_seed = parse_integer("seed", value, 0, INT64_MAX, &seed, error);
+        parsed->grading.seed = (uint64_t)seed;
+        return parsed->grading.has_seed;
     }
     return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
 }
 
 /** Parses the command line. On failure, returns NULL with a one-line error. */
-static const struct command *parse(int argc, char **argv, struct command_arguments *words, struct error *error)
+static const struct command *parse(int argc, char **argv, struct parsed_command *parsed, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
 
     for (int i = 2; command && i < argc; i++)
-        if (!parse_word(command, argc, argv, &i, words, error))
+        if (!parse_word(command, argc, argv, &i, parsed, error))
             return NULL;
-    if (command && command->name == NAME_NEEDED && !words->exercise_name) {
+    if (command && command->name == NAME_NEEDED && !parsed->exercise_name) {
         error_set(error, "%s: which exercise? '%s list' shows them", command->word, argv[0]);
         return NULL;
     }
@@ -153,17 +153,17 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
     return false;
 }
 
-static int run_command(const struct command *command, const char *program, const struct command_arguments *words)
+static int run_command(const struct command *command, const char *program, const struct parsed_command *parsed)
 {
     struct learn learn = {.command = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
     struct error error = {0};
     int code;
 
-    if (!course_find(&learn.course, &error) || !interrupt_open(&error))
+    if (!course_enter_root(&learn.course, &error) || !interrupt_install_handlers(&error))
         return learn_print_error(&error);
     child_stop_when(interrupt_signal);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not kill this program before it has removed its build */
-    code = command->run(&learn, words);
+    code = command->run(&learn, parsed);
     progress_free(&learn.progress);
     return code;
 }
@@ -178,7 +178,7 @@ static int finish(int code)
 
 int main(int argc, char **argv)
 {
-    struct command_arguments words = {0};
+    struct parsed_command parsed = {0};
     struct error error = {0};
     const struct command *command;
     int code;
@@ -190,10 +190,10 @@ int main(int argc, char **argv)
         puts("MoE routing, kernel by kernel: 1.0");
         return finish(LEARN_DONE);
     }
-    command = parse(argc, argv, &words, &error);
+    command = parse(argc, argv, &parsed, &error);
     if (!command)
         return learn_print_error(&error);
-    code = finish(run_command(command, argv[0], &words));
+    code = finish(run_command(command, argv[0], &parsed));
     if (command->run != command_watch || interrupt_signal() != SIGINT)
         interrupt_terminate();
     return code;

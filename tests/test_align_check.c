@@ -256,11 +256,11 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
         fail_msg("%s", error.text);
     if (has_map)
         align_generate_expert_map(problem.num_experts, 11, map_of(&bench));
-    assert_true(align_groups_count(&problem, ids_of(&bench), &groups, &error));
+    assert_true(align_groups_compute(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
     assert_int_equal(valid + groups.num_skipped, problem.numel);
-    assert_true(align_required_capacity(&problem, &groups) <= align_capacity_of_few(&problem));
+    assert_true(align_required_capacity(&problem, &groups) <= align_capacity_for_few_ids(&problem));
     if (tight)
         bench.problem.capacity = align_required_capacity(&problem, &groups);
     answer(&bench);
@@ -572,7 +572,7 @@ static void a_capacity_that_is_too_small_is_named(void **state)
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     error.text[0] = '\0';
     assert_false(align_check(&bench.problem, &bench.buffers, true, &error));
-    assert_int_equal(error.result, RUN_NO_DEVICE);
+    assert_int_equal(error.result, RUN_CANNOT_RUN);
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     tear_down(&bench);
 }

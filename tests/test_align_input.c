@@ -45,7 +45,7 @@ static struct align_groups groups_of(const struct align_problem *problem, const 
     struct align_groups groups;
     struct error error;
 
-    assert_true(align_groups_count(problem, topk_ids, &groups, &error));
+    assert_true(align_groups_compute(problem, topk_ids, &groups, &error));
     return groups;
 }
 

@@ -17,18 +17,18 @@ static bool kernels_run;
 
 /* --- stubs for the kernels and cuBLAS ----------------------------------------------------------------------------- */
 
-cudaError_t floor_launch_empty(cudaStream_t stream)
+cudaError_t empty_kernel_launch(cudaStream_t stream)
 {
     (void)stream;
     return cudaErrorNotSupported;
 }
 
-bool floor_kernel_runs(void)
+bool device_can_run_kernels(void)
 {
     return kernels_run;
 }
 
-cudaError_t floor_compiled_for(int *architecture)
+cudaError_t empty_kernel_compiled_architecture(int *architecture)
 {
     *architecture = compiled_for;
     return cudaSuccess;
@@ -77,7 +77,7 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     compiled_for = architecture;
     kernels_run = true;
     good = backend_open(&backend, needs, &error);
-    assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_NO_DEVICE);
+    assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_CANNOT_RUN);
     return error.text;
 }
 
@@ -129,7 +129,7 @@ static void the_gpu_comes_before_the_build(void **state)
     assert_false(backend_open(&backend, &hopper, &error));
     assert_string_equal(error.text, "CPU simulator has compute capability 9.0; this program was compiled for another: "
                                     "set GPU_ARCH to sm_90 and run ninja gpu");
-    assert_int_equal(error.result, RUN_NO_DEVICE);
+    assert_int_equal(error.result, RUN_CANNOT_RUN);
 }
 
 static void a_block_has_less_shared_memory(void **state)
@@ -144,7 +144,7 @@ static void a_block_has_less_shared_memory(void **state)
     assert_false(gpu_has_shared_memory(&small, "T4", 65537, &error));
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
-    assert_int_equal(error.result, RUN_NO_DEVICE);
+    assert_int_equal(error.result, RUN_CANNOT_RUN);
     assert_true(error.unsupported); /* --check-all counts the problem as unsupported and continues */
 }
 

@@ -8,7 +8,7 @@
 #define backend_time                   made_up_time
 #define backend_measure_floor          made_up_floor
 #define backend_measure_read_bandwidth made_up_reading
-#define backend_measure_product_rate   made_up_products
+#define backend_measure_gemm_rate      made_up_products
 #include "harness/core/bench.c"
 
 #include <setjmp.h>
@@ -59,10 +59,10 @@ bool made_up_reading(double *bytes_per_second, struct error *error)
     return true;
 }
 
-bool made_up_products(double least_us, double *operations_per_second, struct error *error)
+bool made_up_products(double min_us, double *operations_per_second, struct error *error)
 {
     (void)error;
-    assert_true(least_us > 0.0);
+    assert_true(min_us > 0.0);
     *operations_per_second = seen.no_library ? 0.0 : 1e15;
     return true;
 }

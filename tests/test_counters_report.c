@@ -52,7 +52,7 @@ static void expect_table(int num_kernels, double num_tokens, const char *expecte
     const struct run_counters counters = made_up(num_kernels);
     char text[TEXT_SIZE], wanted[TEXT_SIZE];
 
-    snprintf(wanted, sizeof wanted, "%s\n%s\n", expected, backend_limitations());
+    snprintf(wanted, sizeof wanted, "%s\n%s\n", expected, backend_counter_limitations());
     write_counters(&counters, num_tokens, RECORD_TABLE, text);
     assert_string_equal(text, wanted);
 }

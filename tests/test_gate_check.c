@@ -698,7 +698,7 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 
     (void)state;
     gate_covering_start(any.kernel_switch_tokens, 1, false, &covering);
-    while (gate_problem_to_try(&covering, &any, 1, &options)) {
+    while (gate_set_next_problem(&covering, &any, 1, &options)) {
         const struct gate_problem problem = options.problem;
         struct error error;
         struct bench bench;

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
                            .kernel_switch_ids = {127},
                            .kernel_switch_experts = {8},
                            .unsupported_reason = unsupported_reason,
-                           .capacity = align_capacity_of_few,
+                           .capacity = align_capacity_for_few_ids,
                            .workspace_bytes = align_spread_offsets_bytes,
                            .launch = align_launch},
         // [program]

@@ -29,18 +29,22 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     problem.num_tokens = num_tokens;
     align = moe_align_problem(&problem);
-    align.capacity = problem.capacity = align_capacity_of_few(&align);
+    align.capacity = problem.capacity = align_capacity_for_few_ids(&align);
 
-    const struct align_buffers lists = {data(layer, IDS),        data(layer, EXPERT_MAP), data(layer, SORTED),
-                                        data(layer, EXPERT_IDS), data(layer, NUM_PADDED), data(layer, ALIGN_WORKSPACE)};
+    const struct align_buffers lists = {data(layer, TOPK_IDS),
+                                        data(layer, EXPERT_MAP),
+                                        data(layer, SORTED_TOKEN_IDS),
+                                        data(layer, EXPERT_IDS),
+                                        data(layer, NUM_TOKENS_POST_PADDED),
+                                        data(layer, ALIGN_WORKSPACE)};
     const struct moe_buffers buffers = {
         .hidden = data(layer, HIDDEN),
         .w13 = data(layer, W13),
         .w2 = data(layer, W2),
-        .topk_weights = data(layer, WEIGHTS),
-        .sorted_token_ids = data(layer, SORTED),
+        .topk_weights = data(layer, TOPK_WEIGHTS),
+        .sorted_token_ids = data(layer, SORTED_TOKEN_IDS),
         .expert_ids = data(layer, EXPERT_IDS),
-        .num_tokens_post_padded = data(layer, NUM_PADDED),
+        .num_tokens_post_padded = data(layer, NUM_TOKENS_POST_PADDED),
         .intermediate = data(layer, INTERMEDIATE),
         .partial = data(layer, PARTIAL),
         .output = data(layer, OUTPUT),
@@ -64,7 +68,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 /** All-gathers an array's rows within the DP group. `row` is the size of one row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
-    const int64_t *const cu_tokens = layer->split->cu_tokens;
+    const int64_t *const cu_tokens = layer->share->cu_tokens;
     int64_t *bytes;
     bool good = ALLOCATE_ARRAY(bytes, layer->dp_group.size, error);
 
@@ -81,22 +85,22 @@ static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error
     const size_t topk = (size_t)layer->problem->topk;
     bool good;
 
-    group_begin(&layer->dp_group);
+    collectives_group_start(&layer->dp_group);
     good = gather_rows(layer, OWN_HIDDEN, HIDDEN, row, error) &&
-           gather_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
-           gather_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error);
-    return group_end(&layer->dp_group, error) && good;
+           gather_rows(layer, SENT_IDS, TOPK_IDS, topk * sizeof(int32_t), error) &&
+           gather_rows(layer, SENT_WEIGHTS, TOPK_WEIGHTS, topk * sizeof(float), error);
+    return collectives_group_end(&layer->dp_group, error) && good;
 }
 
 // [run_broadcast]
 bool run_broadcast(struct parallel_layer *layer, struct error *error)
 {
-    const struct split *const split = layer->split;
+    const struct rank_share *const share = layer->share;
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), choice = topk * (sizeof(int32_t) + sizeof(float));
-    const int64_t n = problem->num_tokens, own = split->own_end - split->own_begin;
-    float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)split->own_begin * h;
+    const int64_t n = problem->num_tokens, own = share->own_end - share->own_begin;
+    float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)share->own_begin * h;
 
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
            stage_end(layer,
@@ -121,7 +125,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 /** Fills received_of with the number of rows that each rank sends to this rank, and sets *received to their sum. */
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
 {
-    const int size = layer->split->num_ranks;
+    const int size = layer->share->num_ranks;
     int32_t *counts;
     int64_t *bytes;
     cudaError_t status = cudaSuccess;
@@ -149,7 +153,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
  */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
-    const int size = layer->split->num_ranks;
+    const int size = layer->share->num_ranks;
     const int64_t *const sent = back ? layer->lists->num_received_from : layer->lists->num_sent_to;
     const int64_t *const received = back ? layer->lists->num_sent_to : layer->lists->num_received_from;
     int64_t *bytes;
@@ -174,18 +178,18 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
 
     if (!exchange_counts(layer, received, error))
         return false;
-    group_begin(&layer->ranks->all);
+    collectives_group_start(&layer->ranks->all);
     good = exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
-           exchange_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), false, error) &&
-           exchange_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), false, error);
-    return group_end(&layer->ranks->all, error) && good;
+           exchange_rows(layer, SENT_IDS, TOPK_IDS, topk * sizeof(int32_t), false, error) &&
+           exchange_rows(layer, SENT_WEIGHTS, TOPK_WEIGHTS, topk * sizeof(float), false, error);
+    return collectives_group_end(&layer->ranks->all, error) && good;
 }
 
 /** Returns the traffic of an all-to-all. As in nccl-tests, a rank's bytes include those it sends to itself. */
 static struct layer_stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back,
                                     size_t row)
 {
-    const int64_t own = layer->lists->num_sent_to[layer->split->rank], most = sent > received ? sent : received;
+    const int64_t own = layer->lists->num_sent_to[layer->share->rank], most = sent > received ? sent : received;
     struct layer_stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
 
     stage.received_bytes = (double)((back ? sent : received) - own) * row;
@@ -195,16 +199,16 @@ static struct layer_stage exchanged(const struct parallel_layer *layer, int64_t 
 /** All-gathers the results of the TP ranks' shares of the tokens, so that each rank of the TP group has all of them. */
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
-    const struct split *const split = layer->split;
-    const int first = split->rank / split->num_tp * split->num_tp;
+    const struct rank_share *const share = layer->share;
+    const int first = share->rank / share->tp_size * share->tp_size;
     int64_t *bytes;
-    bool good = ALLOCATE_ARRAY(bytes, split->num_tp, error);
+    bool good = ALLOCATE_ARRAY(bytes, share->tp_size, error);
 
-    for (int t = 0; good && t < split->num_tp; t++) {
-        const int64_t end = t + 1 < split->num_tp ? split_share_begin(split, first + t + 1)
-                                                  : split->cu_tokens[first / split->num_tp + 1];
+    for (int t = 0; good && t < share->tp_size; t++) {
+        const int64_t end = t + 1 < share->tp_size ? rank_share_first_token(share, first + t + 1)
+                                                   : share->cu_tokens[first / share->tp_size + 1];
 
-        bytes[t] = (end - split_share_begin(split, first + t)) * (int64_t)row;
+        bytes[t] = (end - rank_share_first_token(share, first + t)) * (int64_t)row;
     }
     good = good && group_all_gather(&layer->tp_group, data(layer, OWN_RESULT), bytes, data(layer, RESULT), error);
     free(bytes);
@@ -214,12 +218,12 @@ static bool gather_shares(struct parallel_layer *layer, size_t row, struct error
 // [run_all_to_all]
 bool run_all_to_all(struct parallel_layer *layer, struct error *error)
 {
-    const struct split *const split = layer->split;
+    const struct rank_share *const share = layer->share;
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), sum_row = h * sizeof(float);
-    const int64_t own = split->own_end - split->own_begin, sent = layer->lists->num_sent;
-    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->num_tp;
+    const int64_t own = share->own_end - share->own_begin, sent = layer->lists->num_sent;
+    const int64_t *const cu_tokens = share->cu_tokens + share->rank / share->tp_size;
     const double dp_rows = (double)(cu_tokens[1] - cu_tokens[0]) * row;
     int64_t received;
 
@@ -234,7 +238,7 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            exchange_rows(layer, SUMS, SENT_SUMS, sum_row, true, error) &&
            stage_end(layer, exchanged(layer, sent, received, true, sum_row), error) &&
            stage_begin(layer, "add", error) &&
-           launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), split->num_ranks, own,
+           launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), share->num_ranks, own,
                                     data(layer, OWN_RESULT), layer->ranks->stream),
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error) &&

@@ -143,7 +143,7 @@ bool atomic_file_open(struct atomic_file *file, const char *message_prefix, cons
     if (!file->path)
         file->path = strdup(path);
     if (!file->path)
-        return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", message_prefix, path);
+        return error_set_as(error, RUN_CANNOT_RUN, "%s%s: out of memory", message_prefix, path);
     descriptor = atomic_file_create_temporary(file->path, &file->temporary_path);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <time.h>
 
-double seconds_now(void)
+double monotonic_seconds(void)
 {
     struct timespec now;
 
@@ -22,7 +22,7 @@ double backoff_seconds(double seconds_waited)
 
 bool backoff_wait(double begin_seconds, double limit_seconds)
 {
-    const double waited = seconds_now() - begin_seconds, nap = backoff_seconds(waited);
+    const double waited = monotonic_seconds() - begin_seconds, nap = backoff_seconds(waited);
     const struct timespec time = {.tv_nsec = (long)(1e9 * nap)};
 
     if (waited > limit_seconds)

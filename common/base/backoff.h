@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /** Returns the monotonic clock's time in seconds. */
-double seconds_now(void);
+double monotonic_seconds(void);
 
 /**
  * Returns how many seconds to sleep after an unsuccessful poll, `seconds_waited` into the wait: 0 at first, because

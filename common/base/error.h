@@ -13,7 +13,8 @@ enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
     RUN_BAD_INPUT = 2,
-    RUN_NO_DEVICE = 3 /**< no device, too little memory, or a device that cannot run the program */
+    RUN_CANNOT_RUN =
+        3 /**< no device or an unsuitable one, too little memory, a rank that timed out, a missing library */
 };
 
 /** An error: a one-line message, without a newline, that names the invalid value and the allowed values. */

@@ -28,10 +28,10 @@ bool memory_allocate(void **memory, size_t bytes, struct error *error)
     if (*memory)
         return true;
     format_bytes(bytes, needed);
-    return bytes > available ? error_set_as(error, RUN_NO_DEVICE,
+    return bytes > available ? error_set_as(error, RUN_CANNOT_RUN,
                                             "out of memory: %s are needed, %s are available; a smaller problem needs "
                                             "less",
                                             needed, format_bytes(available, left))
-                             : error_set_as(error, RUN_NO_DEVICE,
+                             : error_set_as(error, RUN_CANNOT_RUN,
                                             "out of memory: %s are needed; a smaller problem needs less", needed);
 }

@@ -8,7 +8,7 @@
 
 /**
  * Allocates `bytes` bytes (at least one), which the caller frees with free(). If less memory is available, returns
- * false with the reason and RUN_NO_DEVICE, because Linux would grant the request and later kill the process.
+ * false with the reason and RUN_CANNOT_RUN, because Linux would grant the request and later kill the process.
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 

@@ -1,15 +1,19 @@
-/** @file base/random.h  Reproducible random numbers: a seed and a stream give the same numbers on every machine. */
+/**
+ * @file base/random.h
+ * @brief Reproducible random numbers: a seed and a sequence number give the same numbers on every machine.
+ */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <math.h>
 #include <stdint.h>
 
-/** The state of one stream (SplitMix64: Steele, Lea and Flood, 2014). */
+/** The state of one sequence (SplitMix64: Steele, Lea and Flood, 2014). */
 struct random {
     uint64_t state;
 };
 
+/** Returns 64 uniformly distributed bits. */
 static inline uint64_t random_bits(struct random *random)
 {
     uint64_t z = random->state += 0x9e3779b97f4a7c15u;
@@ -19,11 +23,12 @@ static inline uint64_t random_bits(struct random *random)
     return z ^ z >> 31;
 }
 
-static inline struct random random_seed(uint64_t seed, uint64_t stream)
+/** Returns the start of sequence number `sequence` of a seed. */
+static inline struct random random_seed(uint64_t seed, uint64_t sequence)
 {
     struct random random = {seed};
 
-    random.state = random_bits(&random) ^ stream * 0xd1342543de82ef95u;
+    random.state = random_bits(&random) ^ sequence * 0xd1342543de82ef95u;
     random_bits(&random);
     return random;
 }

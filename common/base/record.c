@@ -67,6 +67,11 @@ struct record *record_add_list(struct record *record, unsigned formats, const ch
     return field ? &field->record : NULL;
 }
 
+struct record *record_list_add_row(struct record *list, unsigned formats)
+{
+    return record_add_object(list, formats, NULL);
+}
+
 void record_free(struct record *record)
 {
     for (struct record_field *field = record->first_field, *next; field; field = next) {
@@ -264,7 +269,7 @@ static void write_csv(const struct record *record, FILE *stream)
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error)
 {
     if (!is_complete(record))
-        return error_set_as(error, RUN_NO_DEVICE, "out of memory for the report");
+        return error_set_as(error, RUN_CANNOT_RUN, "out of memory for the report");
     if (format == RECORD_JSON) {
         fputs("{\n  ", stream);
         write_json(record, "", ",\n  ", stream);

@@ -48,7 +48,7 @@ __attribute__((format(printf, 6, 7))) void record_add_field(struct record *recor
                                                             unsigned formats, int width, const char *name,
                                                             const char *format, ...);
 
-/** Adds a nested record or, if `name` is NULL, a record of a list. Returns the new record, or NULL if out of memory. */
+/** Adds a nested record. Returns the new record, or NULL if out of memory. */
 struct record *record_add_object(struct record *record, unsigned formats, const char *name);
 
 /**
@@ -56,6 +56,9 @@ struct record *record_add_object(struct record *record, unsigned formats, const 
  * written; in a table, each is a line below the column headings.
  */
 struct record *record_add_list(struct record *record, unsigned formats, const char *name);
+
+/** Adds a record to a list. Returns the new record, or NULL if out of memory. */
+struct record *record_list_add_row(struct record *list, unsigned formats);
 
 /** Writes the record. Returns false if a field could not be allocated or if writing to the stream fails. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);

@@ -111,7 +111,7 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
     grade_run_launch(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
                                                shape.experts_per_group, device_scores));
 
-    const float *const scores = grade_result(grade, device_scores);
+    const float *const scores = grade_download(grade, device_scores);
 
     for (int token = 0; token < shape.num_tokens; token++)
         for (int group = 0; group < shape.num_expert_group; group++) {

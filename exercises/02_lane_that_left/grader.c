@@ -168,7 +168,7 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
     grade_run_launch(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
                                                shape.experts_per_group, shape.topk_group, device_best));
 
-    const struct candidate *const best = grade_result(grade, device_best);
+    const struct candidate *const best = grade_download(grade, device_best);
 
     for (int token = 0; token < shape.num_tokens; token++)
         check_token(grade, token, choice + token * row, shape, best[token]);

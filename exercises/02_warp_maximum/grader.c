@@ -58,7 +58,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
 
     grade_run_launch(grade, warp_maximum_launch(device_scores, num_tokens, num_experts, device_best));
 
-    const struct candidate *const best = grade_result(grade, device_best);
+    const struct candidate *const best = grade_download(grade, device_best);
 
     for (int token = 0; token < num_tokens; token++) {
         const struct candidate expected = best_of(scores + (size_t)token * num_experts, num_experts);

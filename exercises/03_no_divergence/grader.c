@@ -89,7 +89,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, int topk
 
     grade_run_launch(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
 
-    const struct candidate *const best = grade_result(grade, device_best);
+    const struct candidate *const best = grade_download(grade, device_best);
 
     for (int token = 0; token < num_tokens; token++)
         for (int slot = 0; slot < WARP_SIZE; slot++) {

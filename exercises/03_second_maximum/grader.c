@@ -121,7 +121,7 @@ static void check(struct grade *grade, int num_groups, int experts_per_group, co
 
     grade_run_launch(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
 
-    const struct two_best *const best = grade_result(grade, device_best);
+    const struct two_best *const best = grade_download(grade, device_best);
 
     for (int group = 0; group < num_groups; group++) {
         const float *const row = choice + (size_t)group * experts_per_group;

@@ -125,7 +125,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
 
     grade_run_launch(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
 
-    const struct candidate *const sorted = grade_result(grade, device_sorted);
+    const struct candidate *const sorted = grade_download(grade, device_sorted);
 
     for (int token = 0; token < num_tokens; token++)
         check_token(grade, token, scores + (size_t)token * num_experts, num_experts,

@@ -87,7 +87,7 @@ static void one_token(struct grade *grade)
     if (status == cudaErrorInvalidValue)
         grade_fail(grade, "gate_launch() refuses 160 experts in 8 groups of 20: \"%s\"", cudaGetErrorString(status));
     grade_finish_launch(grade);
-    check_ids(grade, grade_result(grade, buffers.topk_ids));
+    check_ids(grade, grade_download(grade, buffers.topk_ids));
 }
 
 /* --- the course's checker ----------------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     int32_t *const slots = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
 
     grade_run_launch(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
-    check_slots(grade, ids, numel, ends, grade_result(grade, slots));
+    check_slots(grade, ids, numel, ends, grade_download(grade, slots));
 }
 
 /** Launches the kernel on random ids from `first` to num_experts - 1 and checks every slot. */

@@ -47,7 +47,7 @@ static void fill(struct grade *grade, const struct memory *memory, int begin, in
                          begin % SECTOR_WORDS * 4);
     grade_run_launch(grade, fill_launch(memory->device + begin, capacity, pad));
 
-    const int32_t *const got = grade_result(grade, memory->device);
+    const int32_t *const got = grade_download(grade, memory->device);
 
     for (int word = 0; word < memory->words; word++)
         check_word(grade, memory, word, begin, capacity, pad, got[word]);

@@ -41,7 +41,7 @@ static void check(struct grade *grade, int offset, int capacity, int32_t pad)
     grade_describe_input(grade, "%d slot%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
                          offset * (int)sizeof *words);
     grade_run_launch(grade, fill_launch(words + offset, capacity, pad));
-    check_words(grade, grade_result(grade, words), offset, capacity, pad);
+    check_words(grade, grade_download(grade, words), offset, capacity, pad);
 }
 
 static int32_t any_pad(struct grade *grade)

@@ -128,7 +128,7 @@ static void check(struct grade *grade, const struct groups *groups)
                          num_row_blocks, num_row_blocks == 1 ? "" : "s", groups->block_size);
     grade_run_launch(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_row_blocks, expert_ids));
 
-    const int *const got = grade_result(grade, expert_ids);
+    const int *const got = grade_download(grade, expert_ids);
 
     for (int block = 0; block < num_row_blocks; block++)
         check_block(grade, groups, block, got[block]);

@@ -51,7 +51,7 @@ static void check_counts(struct grade *grade, const int *counts, int num_leaves)
 
     grade_run_launch(grade, up_sweep_launch(device_counts, num_leaves, device_sums));
 
-    const int *const sums = grade_result(grade, device_sums);
+    const int *const sums = grade_download(grade, device_sums);
 
     for (int word = 0; word < num_leaves; word++)
         check_word(grade, counts, word, sums[word]);

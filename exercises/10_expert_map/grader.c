@@ -2,7 +2,7 @@
 #include "../grade/grade.h"
 
 static const struct align_implementation step = {.name = "10_expert_map",
-                                                 .capacity = align_capacity_of_few,
+                                                 .capacity = align_capacity_for_few_ids,
                                                  .workspace_bytes = align_spread_offsets_bytes,
                                                  .launch = align_launch};
 
@@ -20,12 +20,12 @@ static void check(struct grade *grade, int64_t numel, int num_experts, int block
         .numel = numel, .num_experts = num_experts, .block_size = block_size, .wide_ids = variation.wide_ids};
 
     if (variation.more_room > 0)
-        problem.capacity = align_capacity_of_few(&problem) + variation.more_room;
+        problem.capacity = align_capacity_for_few_ids(&problem) + variation.more_room;
     grade_check_align(grade, &step, &problem,
-                      &(struct grade_ids){.dist = variation.dist,
-                                          .topk = variation.topk,
-                                          .has_map = variation.has_map,
-                                          .misalign_words = variation.offset});
+                      &(struct grade_id_options){.dist = variation.dist,
+                                                 .topk = variation.topk,
+                                                 .has_map = variation.has_map,
+                                                 .misalign_words = variation.offset});
 }
 
 /** Checks that both kernels still work without a map. */

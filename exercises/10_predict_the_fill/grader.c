@@ -60,7 +60,7 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
     int32_t *const slots = grade_output(grade, "sorted_token_ids", words * sizeof *slots);
 
     grade_run_launch(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
-    check_slots(grade, grade_result(grade, slots), front, capacity, BACK, numel);
+    check_slots(grade, grade_download(grade, slots), front, capacity, BACK, numel);
     check_counts(grade, ids, numel, counts);
     return (uint64_t)capacity * sizeof *slots;
 }

@@ -159,7 +159,7 @@ static struct layer check(struct grade *grade, int positions, int experts, int l
     const struct down_problem device = to_device(&layer, grade);
 
     grade_run_launch(grade, down_launch(&device));
-    check_rows(&layer, grade, grade_result(grade, device.partial));
+    check_rows(&layer, grade, grade_download(grade, device.partial));
     return layer;
 }
 

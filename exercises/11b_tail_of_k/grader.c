@@ -29,7 +29,7 @@ static void check(struct grade *grade, int num_rows, int num_columns, int length
     grade_describe_input(grade, "%d row%s, %d column%s, %d element%s", num_rows, num_rows == 1 ? "" : "s", num_columns,
                          num_columns == 1 ? "" : "s", length, length == 1 ? "" : "s");
     grade_run_launch(grade, product_launch(device_rows, device_weights, num_rows, num_columns, length, out));
-    got = grade_result(grade, out);
+    got = grade_download(grade, out);
     for (int r = 0; r < num_rows; r++)
         for (int c = 0; c < num_columns; c++) {
             const float *const element = &got[r * num_columns + c];

@@ -34,7 +34,7 @@ static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int t
 
     grade_run_launch(grade, product_launch(device_weights, device_tokens, sums));
 
-    const float *const got = grade_result(grade, sums);
+    const float *const got = grade_download(grade, sums);
 
     for (int token = 0; token < TOKENS; token++)
         for (int row = 0; row < WEIGHT_ROWS; row++) {

@@ -22,7 +22,7 @@ static void check(struct grade *grade, int ranks, int count)
     }
     sums = grade_inout(grade, "sums", arrays, bytes);
     grade_run_launch(grade, all_reduce_launch(sums, ranks, count));
-    got = grade_result(grade, sums);
+    got = grade_download(grade, sums);
     for (int rank = 0; rank < ranks; rank++)
         for (int i = 0; i < count; i++)
             if (got[(size_t)rank * (size_t)count + (size_t)i] != expected[i])

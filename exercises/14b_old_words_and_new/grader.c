@@ -32,7 +32,7 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
     cudaMemcpy(workspace, zeros, WORKSPACE_WORDS * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_run_launch(grade, sums_launch(device_numbers, num_blocks, num_launches, workspace, sums));
 
-    const int32_t *const got = grade_result(grade, sums);
+    const int32_t *const got = grade_download(grade, sums);
 
     for (int i = 0; i < num_launches; i++) {
         int32_t expected = 0;

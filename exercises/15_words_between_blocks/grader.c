@@ -31,7 +31,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_run_launch(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
     if (absent != NO_LANE_ABSENT) { /* the absent block writes nothing */
-        const int32_t *const got = grade_result(grade, totals);
+        const int32_t *const got = grade_download(grade, totals);
 
         for (int own = 0; own < num_blocks; own++)
             if (own != absent && got[own] != -1)

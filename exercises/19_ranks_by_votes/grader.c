@@ -59,7 +59,7 @@ static void check(struct grade *grade, int num_tokens, fill *fill_scores)
 
     grade_run_launch(grade, ranks_launch(device_scores, num_tokens, device_ranks));
 
-    const int *const ranks = grade_result(grade, device_ranks);
+    const int *const ranks = grade_download(grade, device_ranks);
 
     for (int token = 0; token < num_tokens; token++)
         for (int group = 0; group < NUM_GROUPS; group++)

@@ -196,7 +196,7 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes)
     return array->buffer.data;
 }
 
-const void *grade_result(struct grade *grade, const void *device)
+const void *grade_download(struct grade *grade, const void *device)
 {
     struct error error = {.text = "the grader asks for an array that it did not make"};
 
@@ -224,7 +224,7 @@ void grade_read_counters(struct grade *grade)
 
 void grade_finish_launch(struct grade *grade)
 {
-    const cudaError_t status = grade->apart_status;
+    const cudaError_t status = grade->child_status;
     struct error error;
 
     if (status != cudaSuccess) {

@@ -87,27 +87,27 @@ void grade_finish_launch(struct grade *grade);
  * before grade_finish_launch().
  */
 #define grade_launch(grade, launch) \
-    (grade_apart_begins(grade) ? grade_apart_ends(grade, (launch)) : (void)0, grade_apart_status(grade))
-cudaError_t grade_apart_status(struct grade *grade);
+    (grade_child_begins(grade) ? grade_child_ends(grade, (launch)) : (void)0, grade_child_status(grade))
+cudaError_t grade_child_status(struct grade *grade);
 
 /**
  * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_CALL(grade, &forecast,
  * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_MAX_RESULT_BYTES bytes.
  */
 #define GRADE_CALL(grade, result, call)                                                                       \
-    (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
+    (grade_child_begins(grade) ? (*(result) = (call), grade_child_returns(grade, (result), sizeof *(result))) \
                                : (void)0,                                                                     \
      grade_finish_call(grade, (result), sizeof *(result)))
 enum { GRADE_MAX_RESULT_BYTES = 256 };
 void grade_finish_call(struct grade *grade, void *result, size_t bytes);
 
-/* The parts of grade_launch() and GRADE_CALL(), defined in grade_apart.c. */
-bool grade_apart_begins(struct grade *grade);
-void grade_apart_ends(struct grade *grade, cudaError_t status);
-void grade_apart_returns(struct grade *grade, const void *result, size_t bytes);
+/* The parts of grade_launch() and GRADE_CALL(), defined in grade_child.c. */
+bool grade_child_begins(struct grade *grade);
+void grade_child_ends(struct grade *grade, cudaError_t status);
+void grade_child_returns(struct grade *grade, const void *result, size_t bytes);
 
 /** Returns a host copy of an entire array that grade_output() or grade_inout() made. */
-const void *grade_result(struct grade *grade, const void *device);
+const void *grade_download(struct grade *grade, const void *device);
 
 /**
  * Checks whether all bytes are still poison, so that a message can say "never written" instead of showing a meaningless
@@ -140,7 +140,7 @@ void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const stru
                       enum gate_dist dist);
 
 /** Parameters for generating align's ids, in addition to the problem's. */
-struct grade_ids {
+struct grade_id_options {
     enum align_dist dist;
     int topk;           /**< ids per token; 0 stands for 8 */
     bool has_map;       /**< use a random expert_map, in which half of the experts are local */
@@ -152,7 +152,7 @@ struct grade_ids {
  * capacity is 0, the capacity is that of `step` or, if `step` defines none, align_capacity().
  */
 void grade_check_align(struct grade *grade, const struct align_implementation *step,
-                       const struct align_problem *problem, const struct grade_ids *ids);
+                       const struct align_problem *problem, const struct grade_id_options *ids);
 
 /* --- counters, budgets, predictions ------------------------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ bool grade_is_unwritten(const void *element, size_t bytes)
 void grade_check_int(struct grade *grade, const char *name, const char *index_name, const int32_t *expected,
                      const void *device, size_t num_elements)
 {
-    const int32_t *const got = grade_result(grade, device);
+    const int32_t *const got = grade_download(grade, device);
 
     for (size_t i = 0; i < num_elements; i++) {
         if (got[i] == expected[i])
@@ -40,7 +40,7 @@ void grade_check_int(struct grade *grade, const char *name, const char *index_na
 void grade_check_float(struct grade *grade, const char *name, const char *index_name, const float *expected,
                        const void *device, size_t num_elements)
 {
-    const float *const got = grade_result(grade, device);
+    const float *const got = grade_download(grade, device);
 
     for (size_t i = 0; i < num_elements; i++) {
         const double want = (double)expected[i], have = (double)got[i];

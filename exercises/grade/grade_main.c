@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     }
     if (options.trace)
         return write_trace(&grade, options.only, options.trace);
-    if (!grade_apart_open(&grade)) {
+    if (!grade_child_open(&grade)) {
         fprintf(stderr, "too little memory, address space (ulimit -v shows a limit) or processes to launch in\n");
         return 3;
     }

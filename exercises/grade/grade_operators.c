@@ -21,22 +21,22 @@ static struct grade *grade_now;
  */
 static cudaError_t launched(void)
 {
-    return status_now = grade_now->apart_death[0] ? cudaErrorLaunchFailure : grade_now->apart_status;
+    return status_now = grade_now->child_end_text[0] ? cudaErrorLaunchFailure : grade_now->child_status;
 }
 
 static cudaError_t launch_gate(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream)
 {
-    if (grade_apart_begins(grade_now))
-        grade_apart_ends(grade_now, gate_launch_now(problem, buffers, stream));
+    if (grade_child_begins(grade_now))
+        grade_child_ends(grade_now, gate_launch_now(problem, buffers, stream));
     return launched();
 }
 
 static cudaError_t launch_align(const struct align_problem *problem, const struct align_buffers *buffers,
                                 cudaStream_t stream)
 {
-    if (grade_apart_begins(grade_now))
-        grade_apart_ends(grade_now, align_launch_now(problem, buffers, stream));
+    if (grade_child_begins(grade_now))
+        grade_child_ends(grade_now, align_launch_now(problem, buffers, stream));
     return launched();
 }
 
@@ -44,7 +44,7 @@ static cudaError_t launch_align(const struct align_problem *problem, const struc
 static void settle(struct grade *grade, const struct error *error)
 {
     grade_now = NULL;
-    grade_apart_status(grade);
+    grade_child_status(grade);
     if (error->result == RUN_VERIFIED)
         return;
     if (error->result != RUN_WRONG)
@@ -75,7 +75,7 @@ void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const stru
                       enum gate_dist dist)
 {
     const uint64_t seed = random_bits(&grade->random);
-    char described[GRADE_GIVEN_SIZE - 40];
+    char described[GRADE_INPUT_DESCRIPTION_SIZE - 40];
     struct error error = {0};
 
     if (!gate_problem_check(problem, &error))
@@ -92,7 +92,7 @@ void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const stru
 /* --- align -------------------------------------------------------------------------------------------------------- */
 
 static void run_align(const struct align_problem *problem, const struct align_implementation *step,
-                      const struct grade_ids *ids, uint64_t seed, struct error *error)
+                      const struct grade_id_options *ids, uint64_t seed, struct error *error)
 {
     const struct checked_launch launch = align_checked_launch(problem, step);
     struct tensors tensors;
@@ -108,12 +108,12 @@ static void run_align(const struct align_problem *problem, const struct align_im
 }
 
 void grade_check_align(struct grade *grade, const struct align_implementation *step,
-                       const struct align_problem *problem, const struct grade_ids *ids)
+                       const struct align_problem *problem, const struct grade_id_options *ids)
 {
     const uint64_t seed = random_bits(&grade->random);
     struct align_problem whole = *problem;
     struct align_implementation watched = *step;
-    char described[GRADE_GIVEN_SIZE - 60];
+    char described[GRADE_INPUT_DESCRIPTION_SIZE - 60];
     struct error error = {0};
 
     if (!align_shape_check(&whole, &error))

@@ -98,7 +98,7 @@ void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_li
 
     grade_run_launch(grade, launch(device_counts, num_lists, num_experts, device_offsets));
 
-    const int32_t *const offsets = grade_result(grade, device_offsets);
+    const int32_t *const offsets = grade_download(grade, device_offsets);
 
     for (int list = 0; list < num_lists; list++)
         check_list(grade, list, num_experts, counts + (size_t)list * num_experts,

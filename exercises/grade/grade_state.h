@@ -8,11 +8,11 @@
 
 #include <setjmp.h>
 
-enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_GIVEN_SIZE = 240 };
+enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_INPUT_DESCRIPTION_SIZE = 240 };
 enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns to the grader. */
-struct grade_apart {
+struct grade_child_results {
     bool ended_normally; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
@@ -41,12 +41,12 @@ struct grade {
     uint64_t seed;
     struct random random;
     struct backend_info backend;
-    struct grade_apart *shared_results; /**< shared with the learner's processes; NULL on a GPU */
-    cudaError_t apart_status;           /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
-    char apart_death[192];              /**< how the process ended if not normally, or "" */
+    struct grade_child_results *shared_results; /**< shared with the learner's processes; NULL on a GPU */
+    cudaError_t child_status; /**< the launch's status, set by grade_child_begins() and grade_child_ends() */
+    char child_end_text[192]; /**< how the process ended if not normally, or "" */
     struct run_counters
         counters; /**< counters of the launches that grade_run_launch() or a similar function waited for */
-    char input_description[GRADE_GIVEN_SIZE];
+    char input_description[GRADE_INPUT_DESCRIPTION_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
     void **host_allocations; /**< allocations of grade_allocate_host() */
@@ -62,7 +62,7 @@ struct grade {
 void grade_run_case(struct grade *grade, const struct grade_case *grade_case);
 
 /** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
-bool grade_apart_open(struct grade *grade);
+bool grade_child_open(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
 void grade_read_counters(struct grade *grade);

@@ -87,7 +87,7 @@ static enum build_result run(struct command *command, struct built_answer *built
     const struct verdict_limits limits = {
         .seconds = COMPILER_SECONDS, .memory_bytes = SIZE_MAX, .output_bytes = (size_t)64 << 20, .max_events = 1};
     const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
-    struct child_end end;
+    struct child_result end;
     enum build_result result;
 
     if (!child_run(command->words, &limits, &end, error))
@@ -97,7 +97,7 @@ static enum build_result run(struct command *command, struct built_answer *built
         error_set(error, "out of memory");
         result = BUILD_NOT_POSSIBLE;
     }
-    child_end_free(&end);
+    child_result_free(&end);
     return result;
 }
 
@@ -154,7 +154,7 @@ static bool make_folder(struct built_answer *built, struct error *error)
 {
     char parent[BUILT_PATH_SIZE - 20];
 
-    snprintf(parent, sizeof parent, "%s/exercises", answer_build);
+    snprintf(parent, sizeof parent, "%s/exercises", answer_build_folder);
     if (mkdir(parent, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
     snprintf(built->folder, sizeof built->folder, "%s/answer.XXXXXX", parent);
@@ -234,7 +234,7 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
-    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build,
+    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build_folder,
              answer->for_gpu ? "gpu" : "cpu", answer->exercise);
 }
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /** The build folder. */
-extern const char answer_build[];
+extern const char answer_build_folder[];
 
 /** The result of building an answer. */
 enum build_result {

@@ -271,7 +271,7 @@ void child_stop_when(int (*should_stop)(void))
 static enum child_outcome watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
-    double deadline = seconds_now() + limits->seconds;
+    double deadline = monotonic_seconds() + limits->seconds;
 
     for (;;) {
         const bool ended = has_ended(child);
@@ -281,7 +281,7 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
-            deadline = seconds_now() + limits->seconds;
+            deadline = monotonic_seconds() + limits->seconds;
 
         if (streams[0].total > limits->output_bytes)
             return CHILD_WROTE_TOO_MUCH;
@@ -289,15 +289,15 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
             return CHILD_STOPPED;
-        if (!ended && seconds_now() > deadline)
+        if (!ended && monotonic_seconds() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && seconds_now() > deadline) /* another process still writes to a pipe */
+        if (ended && monotonic_seconds() > deadline) /* another process still writes to a pipe */
             return CHILD_EXITED;
     }
 }
 
 /** Kills the child and the rest of its group, reaps the child and records how it ended. */
-static void reap(pid_t child, const struct verdict_limits *limits, struct child_end *end)
+static void reap(pid_t child, const struct verdict_limits *limits, struct child_result *end)
 {
     struct rusage used = {0};
     int status = 0;
@@ -317,7 +317,7 @@ static void reap(pid_t child, const struct verdict_limits *limits, struct child_
     }
 }
 
-bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *end,
                struct error *error)
 {
     struct pipes pipes;
@@ -325,7 +325,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
         {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
         {.end = &pipes.records.read, .text = &end->records, .kept = limits->output_bytes},
     };
-    const double began = seconds_now();
+    const double began = monotonic_seconds();
 
     memset(end, 0, sizeof *end);
     if (!pipes_open(&pipes, error))
@@ -336,13 +336,13 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
     if (child > 0) {
         end->outcome = watch(child, streams, limits);
         reap(child, limits, end);
-        end->seconds = seconds_now() - began;
+        end->seconds = monotonic_seconds() - began;
     }
     pipes_close(&pipes);
     return child > 0;
 }
 
-void child_end_free(struct child_end *end)
+void child_result_free(struct child_result *end)
 {
     free(end->output.text);
     free(end->records.text);

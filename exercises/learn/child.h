@@ -22,7 +22,7 @@ struct child_text {
 };
 
 /** How a child ended, and its output. */
-struct child_end {
+struct child_result {
     enum child_outcome outcome;
     int exit_code;             /**< if CHILD_EXITED */
     int signal;                /**< if CHILD_KILLED */
@@ -35,9 +35,9 @@ struct child_end {
 /**
  * Runs arguments[0] with descriptor 3 for records, an empty standard input and the limits, and waits until it ends or
  * is stopped. Afterwards, no process of the child's group is left. Returns false with a one-line error if the program
- * could not be started; otherwise the caller must call child_end_free().
+ * could not be started; otherwise the caller must call child_result_free().
  */
-bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *end,
                struct error *error);
 
 /**
@@ -46,6 +46,6 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
  */
 void child_stop_when(int (*should_stop)(void));
 
-void child_end_free(struct child_end *end);
+void child_result_free(struct child_result *end);
 
 #endif

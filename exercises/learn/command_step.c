@@ -18,7 +18,7 @@ extern char **environ;
 /** Makes the folder for the pages. Returns false with a one-line error on failure. */
 static bool make_folder(char *folder, size_t size, struct error *error)
 {
-    snprintf(folder, size, "%s/step", answer_build);
+    snprintf(folder, size, "%s/step", answer_build_folder);
     return mkdir(folder, 0777) == 0 || errno == EEXIST ||
            error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
 }
@@ -31,7 +31,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
         .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1};
     char command[LEARN_PATH_SIZE];
     const char *const words[] = {"python3", "docs/tools/stepper_pages.py", trace, page, exercise->name, command, NULL};
-    struct child_end end;
+    struct child_result end;
     bool good;
 
     snprintf(command, sizeof command, "%s step %s", learn->command, exercise->name);
@@ -41,7 +41,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
            error_set(error, "%s is the trace, but python3 made no page of it: %s", trace,
                      end.output.size ? end.output.text : "it did not end well");
     error->text[strcspn(error->text, "\n")] = '\0';
-    child_end_free(&end);
+    child_result_free(&end);
     return good;
 }
 
@@ -61,12 +61,12 @@ static void open_page(char *page)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-int command_step(struct learn *learn, const struct command_arguments *words)
+int command_step(struct learn *learn, const struct parsed_command *parsed)
 {
     char folder[LEARN_PATH_SIZE], trace[2 * LEARN_PATH_SIZE], page[2 * LEARN_PATH_SIZE];
     struct grading_options grading = {.trace_path = trace};
     struct error error = {0};
-    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
+    const struct exercise *const exercise = find_exercise_or_current(learn, parsed->exercise_name, &error);
     int code;
 
     if (!exercise || !make_folder(folder, sizeof folder, &error))

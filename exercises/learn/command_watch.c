@@ -30,7 +30,7 @@ static void note_saved(void *context, const char *name)
 /** Keeps only the learner's current exercise if all are marked, as happens when the system has lost events. */
 static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 {
-    const struct exercise *const current = learn_current(learn);
+    const struct exercise *const current = learn_current_exercise(learn);
 
     for (size_t i = 0; i < num_exercises; i++)
         if (!saved->files[i])
@@ -46,12 +46,12 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
  */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
-    if (!learn_lock_record(learn, error))
+    if (!learn_lock_progress(learn, error))
         return false;
     show_progress(learn);
-    *current = learn_current(learn);
+    *current = learn_current_exercise(learn);
     if (!*current) {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         show_next(learn, NULL);
         return true;
     }
@@ -59,9 +59,9 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
     show_exercise(learn, *current);
     if (learn_begin_exercise(learn, *current, error)) {
         learn_set_current(learn, *current);
-        return learn_write_record(learn, error);
+        return learn_write_progress(learn, error);
     }
-    learn_unlock_record(learn);
+    learn_unlock_progress(learn);
     learn_print_error(error); /* this file is gone, but the learner may save others */
     *current = NULL;
     return true;
@@ -73,16 +73,16 @@ static void move_on(struct learn *learn)
     struct error error = {0};
     const struct exercise *next;
 
-    if (!learn_lock_record(learn, &error)) {
+    if (!learn_lock_progress(learn, &error)) {
         learn_print_error(&error);
         return;
     }
-    next = learn_current(learn);
+    next = learn_current_exercise(learn);
     if (next && learn_begin_exercise(learn, next, &error)) {
         learn_set_current(learn, next);
-        learn_write_record(learn, &error);
+        learn_write_progress(learn, &error);
     } else {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
     }
     if (error.text[0])
         learn_print_error(&error);
@@ -114,12 +114,12 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
  */
 static bool press(struct learn *learn, char key, const struct exercise **shown)
 {
-    const struct exercise *const exercise = *shown ? *shown : learn_current(learn);
-    const struct command_arguments words = {.exercise_name = exercise ? exercise->name : NULL}, none = {0};
+    const struct exercise *const exercise = *shown ? *shown : learn_current_exercise(learn);
+    const struct parsed_command parsed = {.exercise_name = exercise ? exercise->name : NULL}, none = {0};
 
     switch (key) {
     case 'h':
-        command_hint(learn, &words);
+        command_hint(learn, &parsed);
         return true;
     case 'n':
         *shown = NULL;
@@ -186,7 +186,7 @@ static int watch_files(struct learn *learn, struct folder_watch *watch, struct s
         if (!idle)
             show_keys(learn);
         if (fflush(learn->terminal.stream) != 0 || ferror(learn->terminal.stream))
-            return LEARN_BAD;
+            return LEARN_ERROR;
         switch (wait_for(learn, watch, saved, &key, &error)) {
         case WATCH_STOPPED:
             return LEARN_DONE;
@@ -212,7 +212,7 @@ static void note_nothing(int signal_number)
     (void)signal_number;
 }
 
-int command_watch(struct learn *learn, const struct command_arguments *words)
+int command_watch(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     struct saved saved = {{false}};
@@ -220,7 +220,7 @@ int command_watch(struct learn *learn, const struct command_arguments *words)
     struct folder_watch watch;
     int code;
 
-    (void)words;
+    (void)parsed;
     if (!show_start(learn, &current, &error) || !watch_open(&watch, "exercises/mine", &error))
         return learn_print_error(&error);
     terminal_print(&learn->terminal, STYLE_FAINT,

@@ -19,39 +19,39 @@ static const struct exercise *find_exercise(const struct learn *learn, const cha
     return found;
 }
 
-const struct exercise *exercise_named_or_current(struct learn *learn, const char *wanted, struct error *error)
+const struct exercise *find_exercise_or_current(struct learn *learn, const char *wanted, struct error *error)
 {
     const struct exercise *current;
 
     if (wanted)
         return find_exercise(learn, wanted, error);
-    if (!learn_read_record(learn, error))
+    if (!learn_read_progress(learn, error))
         return NULL;
-    current = learn_current(learn);
+    current = learn_current_exercise(learn);
     if (!current)
         error_set(error, "every exercise is passed: say which one is meant");
     return current;
 }
 
-int command_list(struct learn *learn, const struct command_arguments *words)
+int command_list(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
 
-    (void)words;
-    if (!learn_read_record(learn, &error))
+    (void)parsed;
+    if (!learn_read_progress(learn, &error))
         return learn_print_error(&error);
     show_list(learn);
     return LEARN_DONE;
 }
 
-int command_run(struct learn *learn, const struct command_arguments *words)
+int command_run(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
-    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
+    const struct exercise *const exercise = find_exercise_or_current(learn, parsed->exercise_name, &error);
 
     if (!exercise)
         return learn_print_error(&error);
-    return grade_file(learn, exercise, &words->grading);
+    return grade_file(learn, exercise, &parsed->grading);
 }
 
 /**
@@ -62,11 +62,11 @@ static struct progress_entry *begin_entry(struct learn *learn, const struct exer
 {
     struct progress_entry *entry;
 
-    if (!learn_lock_record(learn, error))
+    if (!learn_lock_progress(learn, error))
         return NULL;
     entry = progress_find_or_add(&learn->progress, exercise->name, error);
     if (!entry)
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
     return entry;
 }
 
@@ -97,33 +97,33 @@ static int give_hint(struct learn *learn, const struct exercise *exercise, const
     struct progress_entry *entry;
     int seen;
 
-    if (!learn_lock_record(learn, &error))
+    if (!learn_lock_progress(learn, &error))
         return learn_print_error(&error);
     if (!learn_begin_exercise(learn, exercise, &error)) {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         return learn_print_error(&error);
     }
     entry = progress_find(&learn->progress, exercise->name);
     seen = entry->num_hints_shown;
     if (entry->num_hints_shown < hints->num_hints)
         entry->num_hints_shown++;
-    if (!learn_write_record(learn, &error))
+    if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
     show_hints(learn, exercise, hints, seen);
     return LEARN_DONE;
 }
 
-int command_hint(struct learn *learn, const struct command_arguments *words)
+int command_hint(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
-    const struct exercise *const exercise = exercise_named_or_current(learn, words->exercise_name, &error);
+    const struct exercise *const exercise = find_exercise_or_current(learn, parsed->exercise_name, &error);
     char path[LEARN_PATH_SIZE];
     struct hints hints;
     int code;
 
     if (!exercise)
         return learn_print_error(&error);
-    learn_folder_path(exercise, "hints.md", path);
+    learn_exercise_file_path(exercise, "hints.md", path);
     if (!hints_read(path, &hints, &error))
         return learn_print_error(&error);
     code = give_hint(learn, exercise, &hints);
@@ -150,8 +150,8 @@ static bool remake(const struct exercise *exercise, char *kept, size_t size, str
     char *text = NULL;
     bool same;
 
-    learn_folder_path(exercise, "exercise.cu", original);
-    learn_exercise_path(exercise, path);
+    learn_exercise_file_path(exercise, "exercise.cu", original);
+    learn_copy_path(exercise, path);
     if (!learner_file_read(original, &text, error))
         return false;
     kept[0] = '\0';
@@ -172,17 +172,17 @@ static void show_reset(const struct learn *learn, const struct exercise *exercis
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_exercise_path(exercise, path);
+    learn_copy_path(exercise, path);
     terminal_print(&learn->terminal, STYLE_PLAIN, "%s%s is the original again.\n", learn->course.root_prefix, path);
     if (kept[0])
         terminal_print(&learn->terminal, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->course.root_prefix,
                        kept);
 }
 
-int command_reset(struct learn *learn, const struct command_arguments *words)
+int command_reset(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
-    const struct exercise *const exercise = find_exercise(learn, words->exercise_name, &error);
+    const struct exercise *const exercise = find_exercise(learn, parsed->exercise_name, &error);
     struct progress_entry *entry;
     char kept[LEARN_PATH_SIZE];
 
@@ -192,14 +192,14 @@ int command_reset(struct learn *learn, const struct command_arguments *words)
     if (!entry)
         return learn_print_error(&error);
     if (!remake(exercise, kept, sizeof kept, &error)) {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         return learn_print_error(&error);
     }
     entry->last_result = PROGRESS_UNGRADED;
     entry->passed = entry->solution_refused = false;
     entry->num_hints_shown = 0;
     learn_set_current(learn, exercise);
-    if (!learn_write_record(learn, &error))
+    if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
     show_reset(learn, exercise, kept);
     return LEARN_DONE;
@@ -218,10 +218,10 @@ static int refuse_solution(const struct learn *learn, const struct exercise *exe
     return LEARN_NOT_PASSED;
 }
 
-int command_solution(struct learn *learn, const struct command_arguments *words)
+int command_solution(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
-    const struct exercise *const exercise = find_exercise(learn, words->exercise_name, &error);
+    const struct exercise *const exercise = find_exercise(learn, parsed->exercise_name, &error);
     struct progress_entry *entry;
     char path[LEARN_PATH_SIZE];
     char *text;
@@ -229,7 +229,7 @@ int command_solution(struct learn *learn, const struct command_arguments *words)
 
     if (!exercise)
         return learn_print_error(&error);
-    learn_folder_path(exercise, "solution.txt", path);
+    learn_exercise_file_path(exercise, "solution.txt", path);
     if (!learner_file_read(path, &text, &error))
         return learn_print_error(&error);
     entry = begin_entry(learn, exercise, &error);
@@ -239,7 +239,7 @@ int command_solution(struct learn *learn, const struct command_arguments *words)
     }
     refused = !entry->passed && !entry->solution_refused;
     entry->solution_refused = true;
-    if (!learn_write_record(learn, &error))
+    if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
     if (!refused)
         show_solution(learn, text);
@@ -250,31 +250,31 @@ int command_solution(struct learn *learn, const struct command_arguments *words)
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_record() or
- * learn_unlock_record().
+ * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_progress() or
+ * learn_unlock_progress().
  */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {
         learn_set_current(learn, exercise);
-        return learn_write_record(learn, error);
+        return learn_write_progress(learn, error);
     }
-    learn_unlock_record(learn);
+    learn_unlock_progress(learn);
     return false;
 }
 
-int command_next(struct learn *learn, const struct command_arguments *words)
+int command_next(struct learn *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *left, *next;
 
-    (void)words;
-    if (!learn_lock_record(learn, &error))
+    (void)parsed;
+    if (!learn_lock_progress(learn, &error))
         return learn_print_error(&error);
-    left = learn_has_begun(learn) ? learn_current(learn) : NULL;
-    next = left ? learn_next(learn, left) : learn_current(learn);
+    left = learn_has_begun_current_exercise(learn) ? learn_current_exercise(learn) : NULL;
+    next = left ? learn_next_exercise(learn, left) : learn_current_exercise(learn);
     if (!next && !left) {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         show_next(learn, NULL);
         return LEARN_DONE;
     }

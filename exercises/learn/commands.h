@@ -23,8 +23,8 @@ struct grading_options {
  */
 int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading);
 
-/** The words after the command's name. */
-struct command_arguments {
+/** The words after the command's name, parsed. */
+struct parsed_command {
     const char *exercise_name; /**< an exercise's name or a part of it, or NULL */
     struct grading_options grading;
 };
@@ -33,17 +33,17 @@ struct command_arguments {
  * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure, returns NULL with
  * a one-line error.
  */
-const struct exercise *exercise_named_or_current(struct learn *learn, const char *wanted, struct error *error);
+const struct exercise *find_exercise_or_current(struct learn *learn, const char *wanted, struct error *error);
 
 /** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */
-int command_watch(struct learn *learn, const struct command_arguments *words);
+int command_watch(struct learn *learn, const struct parsed_command *parsed);
 
-int command_list(struct learn *learn, const struct command_arguments *words);
-int command_run(struct learn *learn, const struct command_arguments *words);
-int command_hint(struct learn *learn, const struct command_arguments *words);
-int command_reset(struct learn *learn, const struct command_arguments *words);
-int command_solution(struct learn *learn, const struct command_arguments *words);
-int command_step(struct learn *learn, const struct command_arguments *words);
-int command_next(struct learn *learn, const struct command_arguments *words);
+int command_list(struct learn *learn, const struct parsed_command *parsed);
+int command_run(struct learn *learn, const struct parsed_command *parsed);
+int command_hint(struct learn *learn, const struct parsed_command *parsed);
+int command_reset(struct learn *learn, const struct parsed_command *parsed);
+int command_solution(struct learn *learn, const struct parsed_command *parsed);
+int command_step(struct learn *learn, const struct parsed_command *parsed);
+int command_next(struct learn *learn, const struct parsed_command *parsed);
 
 #endif

@@ -53,7 +53,7 @@ static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX
             used += (size_t)snprintf(prefix + used, PATH_MAX - used, "../");
 }
 
-bool course_find(struct course_paths *course, struct error *error)
+bool course_enter_root(struct course_paths *course, struct error *error)
 {
     char here[PATH_MAX];
 

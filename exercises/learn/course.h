@@ -16,6 +16,6 @@ struct course_paths {
  * Finds the root, that is, the folder above this executable in which build.ninja and exercises/ lie, and makes it the
  * working directory. Returns false with a one-line error on failure.
  */
-bool course_find(struct course_paths *course, struct error *error);
+bool course_enter_root(struct course_paths *course, struct error *error);
 
 #endif

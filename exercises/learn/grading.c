@@ -42,17 +42,17 @@ static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
 
-    learn_folder_path(attempt->exercise, "exercise.cu", original_path);
+    learn_exercise_file_path(attempt->exercise, "exercise.cu", original_path);
     if (!learner_file_read(attempt->path, &attempt->text, error))
         return false;
 
     const struct named_text original = text_of(original_path, attempt->original);
     const struct named_text learners = text_of(attempt->path, attempt->text);
 
-    return regions_same_outside(&original, &learners, error);
+    return regions_check_same_outside(&original, &learners, error);
 }
 
-/** Prints why a file cannot be graded, and the command that restores the original. Returns LEARN_BAD. */
+/** Prints why a file cannot be graded, and the command that restores the original. Returns LEARN_ERROR. */
 static int refuse_file(const struct learn *learn, const struct attempt *attempt, const struct error *why)
 {
     struct error error;
@@ -80,7 +80,7 @@ static bool run_traced(struct attempt *attempt, struct error *error)
     char seed[24];
     const char *const command[] = {attempt->built.program,       "--seed", seed, "--trace",
                                    attempt->grading->trace_path, NULL};
-    struct child_end end;
+    struct child_result end;
     bool good;
 
     snprintf(seed, sizeof seed, "%" PRIu64, attempt->seed);
@@ -93,20 +93,20 @@ static bool run_traced(struct attempt *attempt, struct error *error)
                      end.outcome == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s: an endless loop?"
                      : end.output.size                  ? end.output.text
                                                         : "the program crashed ('run' says why)");
-    child_end_free(&end);
+    child_result_free(&end);
     return good;
 }
 
 /** Builds and runs the answer. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
-    const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_BAD;
+    const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_ERROR;
     const struct answer answer = {
         .exercise = attempt->exercise->name,
         .text = text_of(attempt->path, attempt->text),
         .for_gpu = attempt->grading->on_gpu,
     };
-    const double began = seconds_now();
+    const double began = monotonic_seconds();
     const enum build_result result = build_answer(&answer, &attempt->built, error);
 
     if (result == BUILD_NOT_POSSIBLE)
@@ -114,10 +114,10 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
     if (result == BUILD_NOT_COMPILED || interrupt_signal())
         return LEARN_NOT_PASSED;
     if (attempt->grading->trace_path)
-        return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
+        return run_traced(attempt, error) ? LEARN_DONE : LEARN_ERROR;
     if (!run_built(attempt, error))
-        return LEARN_BAD;
-    attempt->seconds = seconds_now() - began;
+        return LEARN_ERROR;
+    attempt->seconds = monotonic_seconds() - began;
     if (attempt->verdict.no_device) {
         error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
                   attempt->grading->on_gpu ? "; without --gpu it runs on the simulator" : "");
@@ -157,7 +157,8 @@ static void show(const struct learn *learn, const struct attempt *attempt)
 }
 
 /**
- * Grades a file that has been read, and shows the result. Finally calls learn_write_record() or learn_unlock_record().
+ * Grades a file that has been read, and shows the result. Finally calls learn_write_progress() or
+ * learn_unlock_progress().
  */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
@@ -165,23 +166,23 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
     int code = build_and_run(attempt, &error);
 
     if (interrupt_signal()) {
-        learn_unlock_record(learn);
-        return LEARN_BAD;
+        learn_unlock_progress(learn);
+        return LEARN_ERROR;
     }
     if (code != LEARN_PASSED && code != LEARN_NOT_PASSED) {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         return learn_print_error(&error), code;
     }
     if (attempt->grading->trace_path && code == LEARN_DONE)
-        return learn_write_record(learn, &error) ? LEARN_DONE : learn_print_error(&error);
+        return learn_write_progress(learn, &error) ? LEARN_DONE : learn_print_error(&error);
     note(learn, attempt);
-    if (!learn_write_record(learn, &unsaved))
+    if (!learn_write_progress(learn, &unsaved))
         learn_print_error(&unsaved);
     show(learn, attempt);
-    return attempt->compiled ? code : LEARN_BAD;
+    return attempt->compiled ? code : LEARN_ERROR;
 }
 
-/** Reads the learner's copy and grades it. Finally calls learn_write_record() or learn_unlock_record(). */
+/** Reads the learner's copy and grades it. Finally calls learn_write_progress() or learn_unlock_progress(). */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0};
@@ -190,7 +191,7 @@ static int grade_copy(struct learn *learn, struct attempt *attempt)
     if (read_learners(attempt, &error))
         return grade_read(learn, attempt);
     code = refuse_file(learn, attempt, &error);
-    if (!learn_write_record(learn, &error))
+    if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
     return code;
 }
@@ -211,17 +212,17 @@ int grade_file(struct learn *learn, const struct exercise *exercise, const struc
     char path[LEARN_PATH_SIZE];
     int code;
 
-    learn_folder_path(exercise, "exercise.cu", path);
-    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_record(learn, &error)) {
+    learn_exercise_file_path(exercise, "exercise.cu", path);
+    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_progress(learn, &error)) {
         free(attempt.original);
         return learn_print_error(&error);
     }
-    learn_exercise_path(exercise, attempt.path);
+    learn_copy_path(exercise, attempt.path);
     attempt.seed = grading->has_seed ? grading->seed : verdict_fresh_seed();
     if (learn_begin_exercise(learn, exercise, &error)) {
         code = grade_copy(learn, &attempt);
     } else {
-        learn_unlock_record(learn);
+        learn_unlock_progress(learn);
         code = learn_print_error(&error);
     }
     free_attempt(&attempt);

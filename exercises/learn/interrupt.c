@@ -19,7 +19,7 @@ static void note(int signal_number)
     errno = saved;
 }
 
-bool interrupt_open(struct error *error)
+bool interrupt_install_handlers(struct error *error)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: blocking calls must return */

@@ -8,7 +8,7 @@
 
 /** Makes SIGINT, SIGTERM and SIGHUP only interrupt blocking calls and set the flag. Returns false with a reason on
  * failure. */
-bool interrupt_open(struct error *error);
+bool interrupt_install_handlers(struct error *error);
 
 /** Returns the last signal's number, or 0 if there was none. */
 int interrupt_signal(void);

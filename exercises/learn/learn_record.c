@@ -15,12 +15,12 @@ static const char folder[] = "exercises/mine";
 static const char record[] = "exercises/mine/.progress";
 static const char lock_file[] = "exercises/mine/.lock";
 
-void learn_exercise_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
+void learn_copy_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
 {
     snprintf(path, LEARN_PATH_SIZE, "%s/%s.cu", folder, exercise->name);
 }
 
-void learn_folder_path(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE])
+void learn_exercise_file_path(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE])
 {
     snprintf(path, LEARN_PATH_SIZE, "exercises/%s/%s", exercise->name, name);
 }
@@ -29,7 +29,7 @@ int learn_print_error(const struct error *error)
 {
     fflush(stdout);
     fprintf(stderr, "learn: %s\n", error->text);
-    return LEARN_BAD;
+    return LEARN_ERROR;
 }
 
 /** Reads the record, and reports on standard error if it was damaged. */
@@ -45,7 +45,7 @@ static bool read_record(struct learn *learn, bool set_aside, struct error *error
     return true;
 }
 
-bool learn_read_record(struct learn *learn, struct error *error)
+bool learn_read_progress(struct learn *learn, struct error *error)
 {
     return read_record(learn, false, error);
 }
@@ -66,7 +66,7 @@ static bool take_lock(int lock, struct error *error)
     return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
 }
 
-bool learn_lock_record(struct learn *learn, struct error *error)
+bool learn_lock_progress(struct learn *learn, struct error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
@@ -75,19 +75,19 @@ bool learn_lock_record(struct learn *learn, struct error *error)
         return error_set(error, "%s: it cannot be written to: %s", folder, strerror(errno));
     if (take_lock(learn->lock_descriptor, error) && read_record(learn, true, error))
         return true;
-    learn_unlock_record(learn);
+    learn_unlock_progress(learn);
     return false;
 }
 
-bool learn_write_record(struct learn *learn, struct error *error)
+bool learn_write_progress(struct learn *learn, struct error *error)
 {
     const bool good = progress_write(record, &learn->progress, error);
 
-    learn_unlock_record(learn);
+    learn_unlock_progress(learn);
     return good;
 }
 
-void learn_unlock_record(struct learn *learn)
+void learn_unlock_progress(struct learn *learn)
 {
     if (learn->lock_descriptor >= 0)
         close(learn->lock_descriptor); /* releases the lock */
@@ -100,8 +100,8 @@ bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, 
     char path[LEARN_PATH_SIZE], original[LEARN_PATH_SIZE];
     struct stat status;
 
-    learn_exercise_path(exercise, path);
-    learn_folder_path(exercise, "exercise.cu", original);
+    learn_copy_path(exercise, path);
+    learn_exercise_file_path(exercise, "exercise.cu", original);
     if (lstat(path, &status) != 0) {
         if (errno != ENOENT)
             return error_set(error, "%s: %s", path, strerror(errno));
@@ -121,7 +121,7 @@ static bool is_passed(const struct learn *learn, const struct exercise *exercise
     return entry && entry->passed;
 }
 
-const struct exercise *learn_next(const struct learn *learn, const struct exercise *after)
+const struct exercise *learn_next_exercise(const struct learn *learn, const struct exercise *after)
 {
     const size_t start = after ? (size_t)(after - exercise_list) + 1 : 0;
 
@@ -148,16 +148,16 @@ void learn_set_current(struct learn *learn, const struct exercise *exercise)
     snprintf(learn->progress.current_name, sizeof learn->progress.current_name, "%s", exercise->name);
 }
 
-const struct exercise *learn_current(const struct learn *learn)
+const struct exercise *learn_current_exercise(const struct learn *learn)
 {
     const struct exercise *const at = recorded_at(learn);
 
-    return at && !is_passed(learn, at) ? at : learn_next(learn, at);
+    return at && !is_passed(learn, at) ? at : learn_next_exercise(learn, at);
 }
 
-bool learn_has_begun(const struct learn *learn)
+bool learn_has_begun_current_exercise(const struct learn *learn)
 {
-    const struct exercise *const at = recorded_at(learn), *const current = learn_current(learn);
+    const struct exercise *const at = recorded_at(learn), *const current = learn_current_exercise(learn);
 
     /* After a pass, the current exercise has not been shown yet, even if its file exists. */
     return current && !(at && is_passed(learn, at)) && progress_find(&learn->progress, current->name);

@@ -334,7 +334,8 @@ static bool same_regions(const struct regions *expected, const struct named_text
     return true;
 }
 
-bool regions_same_outside(const struct named_text *exercise, const struct named_text *learner, struct error *error)
+bool regions_check_same_outside(const struct named_text *exercise, const struct named_text *learner,
+                                struct error *error)
 {
     struct regions expected, found;
     size_t from = 0, at = 0;

@@ -54,7 +54,8 @@ bool regions_fill(const struct named_text *exercise, const struct named_text *an
  * Compares the texts outside the regions, except for white space at the ends of lines and blank lines at the end.
  * Returns false with a one-line error that names the learner's first differing line and quotes the exercise's line.
  */
-bool regions_same_outside(const struct named_text *exercise, const struct named_text *learner, struct error *error);
+bool regions_check_same_outside(const struct named_text *exercise, const struct named_text *learner,
+                                struct error *error);
 
 /** Checks whether every region still has the exercise's text. Both texts must have the same regions. */
 bool regions_unchanged(const struct named_text *exercise, const struct named_text *learner);

@@ -33,7 +33,7 @@ static int count_hints(const struct exercise *exercise)
     struct hints hints;
     int count;
 
-    learn_folder_path(exercise, "hints.md", path);
+    learn_exercise_file_path(exercise, "hints.md", path);
     if (!hints_read(path, &hints, &(struct error){0}))
         return 0;
     count = hints.num_hints;
@@ -74,8 +74,8 @@ static bool is_untouched(const struct exercise *exercise)
     char *original = NULL, *text = NULL;
     bool untouched = true;
 
-    learn_folder_path(exercise, "exercise.cu", original_path);
-    learn_exercise_path(exercise, path);
+    learn_exercise_file_path(exercise, "exercise.cu", original_path);
+    learn_copy_path(exercise, path);
     if (learner_file_read(original_path, &original, &(struct error){0}) &&
         learner_file_read(path, &text, &(struct error){0}))
         untouched = strcmp(original, text) == 0;
@@ -115,7 +115,7 @@ static int name_columns(void)
 
 void show_list(const struct learn *learn)
 {
-    const struct exercise *const current = learn_current(learn);
+    const struct exercise *const current = learn_current_exercise(learn);
     const int columns = name_columns();
 
     terminal_print(&learn->terminal, STYLE_FAINT, "  %-*s  %-7s  %-3s  %-19s  %s\n", columns, "exercise", "kind", "",
@@ -150,9 +150,9 @@ void show_exercise(const struct learn *learn, const struct exercise *exercise)
     terminal_print(&learn->terminal, STYLE_PLAIN, "  (%s %s)\n", exercise_kind_word(exercise->kind),
                    exercise_stars(exercise));
     terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 2, exercise->title);
-    learn_folder_path(exercise, "README.md", path);
+    learn_exercise_file_path(exercise, "README.md", path);
     labelled(learn, "task", "%s%s", prefix, path);
-    learn_exercise_path(exercise, path);
+    learn_copy_path(exercise, path);
     labelled(learn, "edit", "%s%s", prefix, path);
 }
 
@@ -467,7 +467,7 @@ static void show_help(const struct learn *learn, const struct grading_result *gr
     if (graded->verdict)
         labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->command, exercise->name, graded->seed,
                  graded->on_gpu ? " --gpu" : "");
-    learn_folder_path(exercise, "README.md", path);
+    learn_exercise_file_path(exercise, "README.md", path);
     labelled(learn, "task", "%s%s", learn->course.root_prefix, path);
     if (seen < count)
         labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->command, exercise->name, seen, count);
@@ -483,8 +483,8 @@ static void show_passed(const struct learn *learn, const struct grading_result *
     show_measures(learn, graded->verdict);
     show_output(learn, graded);
     labelled(learn, "compare", "%s solution %s", learn->command, graded->exercise->name);
-    if (!graded->is_watching && learn_current(learn))
-        labelled(learn, "next", "%s next  (%s)", learn->command, learn_current(learn)->name);
+    if (!graded->is_watching && learn_current_exercise(learn))
+        labelled(learn, "next", "%s next  (%s)", learn->command, learn_current_exercise(learn)->name);
     if (graded->on_gpu)
         labelled(learn, "note", "a GPU counts nothing, so this is not recorded; run it without --gpu too");
 }
@@ -493,7 +493,7 @@ void show_grading_result(const struct learn *learn, const struct grading_result 
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_exercise_path(graded->exercise, path);
+    learn_copy_path(graded->exercise, path);
     terminal_print(&learn->terminal, STYLE_NOTE, "%s%s", learn->course.root_prefix, path);
     if (graded->verdict)
         terminal_print(&learn->terminal, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);

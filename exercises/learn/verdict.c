@@ -129,7 +129,8 @@ static void records_read(const struct child_text *text, struct verdict *verdict,
 /* --- judging ------------------------------------------------------------------------------------------------------ */
 
 /** Describes why a program was stopped or crashed. Returns false if the program exited. */
-static bool say_how_it_ended(const struct child_end *end, const struct verdict_limits *limits, char *text, size_t size)
+static bool say_how_it_ended(const struct child_result *end, const struct verdict_limits *limits, char *text,
+                             size_t size)
 {
     const double mebibytes = (double)limits->memory_bytes / (1 << 20);
 
@@ -157,7 +158,7 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
 
 /** Describes what is missing from records that report no failure. Returns false if the records are complete. */
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
-                                const struct child_end *end, char *text, size_t size)
+                                const struct child_result *end, char *text, size_t size)
 {
     if (verdict->num_planned == 0)
         snprintf(text, size, "the program ended with exit code %d before a case was tried", end->exit_code);
@@ -180,7 +181,7 @@ static const struct verdict_case *first_failure(const struct verdict *verdict)
 }
 
 /** Sets passed, no_device, reason and at_case from the first failed case or, if none failed, from the program's end. */
-static void judge(struct verdict *verdict, const struct records *records, const struct child_end *end,
+static void judge(struct verdict *verdict, const struct records *records, const struct child_result *end,
                   const struct verdict_limits *limits)
 {
     enum { NO_DEVICE = 3 };
@@ -224,7 +225,7 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
     char seed[24];
     const char *arguments[8] = {graded->path, "--records", "--seed", seed};
     int count = 4;
-    struct child_end end;
+    struct child_result end;
     struct records records;
 
     memset(verdict, 0, sizeof *verdict);
@@ -241,7 +242,7 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
     verdict->output = output_to_show(&end.output);
     records_read(&end.records, verdict, &records);
     judge(verdict, &records, &end, &limits);
-    child_end_free(&end);
+    child_result_free(&end);
     return true;
 }
 

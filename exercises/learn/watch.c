@@ -90,8 +90,8 @@ enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, in
         if (saves < 0)
             return WATCH_LOST;
         if (saves > 0 && first < 0)
-            first = seconds_now();
-        if (first >= 0 && seconds_now() - first >= MAX_QUIET_MS * 1e-3)
+            first = monotonic_seconds();
+        if (first >= 0 && monotonic_seconds() - first >= MAX_QUIET_MS * 1e-3)
             return WATCH_SAVED;
     }
 }

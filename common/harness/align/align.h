@@ -58,7 +58,7 @@ static inline int64_t align_capacity(const struct align_problem *problem)
  * Returns align_capacity() or, if there are fewer ids than experts, the size of one block per id, because each id opens
  * at most one block.
  */
-static inline int64_t align_capacity_of_few(const struct align_problem *problem)
+static inline int64_t align_capacity_for_few_ids(const struct align_problem *problem)
 {
     return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
 }

@@ -23,7 +23,7 @@ static bool examination_start(struct examination *exam)
 {
     const size_t bytes = (size_t)exam->problem->numel * sizeof *exam->placed_at;
 
-    if (!align_groups_count(exam->problem, exam->buffers->topk_ids, &exam->groups, exam->error) ||
+    if (!align_groups_compute(exam->problem, exam->buffers->topk_ids, &exam->groups, exam->error) ||
         !align_capacity_check(exam->problem, &exam->groups, exam->error) ||
         !memory_allocate((void **)&exam->placed_at, bytes, exam->error))
         return false;
@@ -311,7 +311,7 @@ bool align_check(const struct align_problem *problem, const struct align_buffers
                        every_id_is_placed_or_skipped(&exam);
 
     if (!ready)
-        error->result = RUN_NO_DEVICE;
+        error->result = RUN_CANNOT_RUN;
     examination_end(&exam);
     return right;
 }

@@ -18,7 +18,7 @@ enum { ALIGN_POISON = 0xa5 };
  * host memory. The problem and the map must already have been checked; the outputs may hold any values. If an output is
  * wrong, returns false and sets RUN_WRONG and a one-line description of the first failure (num_tokens_post_padded
  * first, then expert_ids, then sorted_token_ids): "expert_ids[3] (block 3, of expert 1): RULE; expected ..., got ...".
- * If memory runs out or the capacity is too small for a correct answer, returns false and sets RUN_NO_DEVICE.
+ * If memory runs out or the capacity is too small for a correct answer, returns false and sets RUN_CANNOT_RUN.
  */
 bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
                  struct error *error);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Streams of random numbers. Each distribution uses its value in enum align_dist as its stream number. */
-enum { STREAM_COUNTS = 100, STREAM_MAP };
+enum { SEQUENCE_COUNTS = 100, SEQUENCE_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
 
@@ -284,7 +284,7 @@ bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, 
 void align_generate_ids_with_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed,
                                     void *topk_ids)
 {
-    struct random random = random_seed(seed, STREAM_COUNTS);
+    struct random random = random_seed(seed, SEQUENCE_COUNTS);
     int64_t i = 0;
 
     for (int e = 0; e < problem->num_experts; e++)
@@ -306,7 +306,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 
 void align_generate_expert_map(int num_experts, uint64_t seed, int32_t *expert_map)
 {
-    struct random random = random_seed(seed, STREAM_MAP);
+    struct random random = random_seed(seed, SEQUENCE_MAP);
     const int num_local = num_experts - num_experts / 2;
 
     fill_shuffled(expert_map, num_experts, &random);

@@ -64,7 +64,7 @@ void align_covering_start(const struct align_implementation *implementation, uin
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool align_problem_to_try(struct covering_design *covering, const struct align_implementation *implementation,
-                          uint64_t seed, struct align_options *options);
+bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                            uint64_t seed, struct align_options *options);
 
 #endif

@@ -82,14 +82,14 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 
     if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
         return false;
-    problem.capacity = options->capacity_room == ALIGN_ROOM_EXACT ? align_capacity_of_few(&problem)
+    problem.capacity = options->capacity_room == ALIGN_ROOM_EXACT ? align_capacity_for_few_ids(&problem)
                                                                   : implementation->capacity(&problem);
     return problem.capacity <= (covering_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
 
-bool align_problem_to_try(struct covering_design *covering, const struct align_implementation *implementation,
-                          uint64_t seed, struct align_options *options)
+bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                            uint64_t seed, struct align_options *options)
 {
     while (covering_propose(covering)) {
         set_options(covering, seed, options);

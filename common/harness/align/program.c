@@ -54,7 +54,7 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_add_number(fields, IN_JSON, "expert_map", "%s",
-                          array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
+                          array_source_of(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
         if (options->capacity_room != ALIGN_ROOM_BOUND)
@@ -157,7 +157,7 @@ static void run_before(struct program *program, const struct align_options *opti
     if (!options->capacity_given && options->capacity_room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
-        !align_tensors_like(tensors, &problem, before, &own, &ignored))
+        !align_tensors_allocate_like(tensors, &problem, before, &own, &ignored))
         return;
     program_run_previous(program, &launch, &own);
     tensors_free(&own);
@@ -204,8 +204,8 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     align_covering_start(&chapter->implementation, program.requested_options.seed,
                          program.requested_options.check_only_corners, &program.covering);
     while (program_next_run(&program)) {
-        if (program.requested_options.check_all && !align_problem_to_try(&program.covering, &chapter->implementation,
-                                                                         program.requested_options.seed, &options))
+        if (program.requested_options.check_all && !align_set_next_problem(&program.covering, &chapter->implementation,
+                                                                           program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -12,8 +12,8 @@ static int64_t round_up(int64_t count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
-                        struct error *error)
+bool align_groups_compute(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                          struct error *error)
 {
     const size_t num_experts = (size_t)problem->num_experts;
 
@@ -101,7 +101,7 @@ bool align_reference_compute(const struct align_problem *problem, const struct a
     struct align_groups groups;
     bool done;
 
-    if (!align_groups_count(problem, buffers->topk_ids, &groups, error))
+    if (!align_groups_compute(problem, buffers->topk_ids, &groups, error))
         return false;
     done = align_capacity_check(problem, &groups, error);
     if (done) {

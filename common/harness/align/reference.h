@@ -17,8 +17,8 @@ struct align_groups {
  * passed align_shape_check(). align_groups_free() frees the groups. If memory runs out, frees everything and returns
  * false.
  */
-bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
-                        struct error *error);
+bool align_groups_compute(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                          struct error *error);
 void align_groups_free(struct align_groups *groups);
 
 /** Returns the padded length: the number of slots that these ids need. */

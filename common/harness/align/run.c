@@ -32,8 +32,9 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
     return tensors_allocate(tensors, error);
 }
 
-bool align_tensors_like(const struct tensors *other, const struct align_problem *problem,
-                        const struct align_implementation *implementation, struct tensors *tensors, struct error *error)
+bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,
+                                 const struct align_implementation *implementation, struct tensors *tensors,
+                                 struct error *error)
 {
     const int misalign = (int)(other->tensor[ALIGN_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
 

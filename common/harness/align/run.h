@@ -29,9 +29,9 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                             bool has_map, int misalign_words, struct tensors *tensors, struct error *error);
 
 /** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `other`. */
-bool align_tensors_like(const struct tensors *other, const struct align_problem *problem,
-                        const struct align_implementation *implementation, struct tensors *tensors,
-                        struct error *error);
+bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,
+                                 const struct align_implementation *implementation, struct tensors *tensors,
+                                 struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);

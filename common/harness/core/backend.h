@@ -113,14 +113,14 @@ void backend_mark_unwritten(const void *begin, size_t bytes);
  * `num_different` is not NULL, writes nothing but compares device memory with these values and adds the number of
  * differing elements to *num_different. Returns when the work is complete.
  */
-cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
-                             void *device, uint64_t *num_different);
+cudaError_t backend_generate_or_compare(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                        int64_t num_values, void *device, uint64_t *num_different);
 
 /** Returns one line that describes the fault of a failed launch, with file and line, or NULL if unknown. */
 const char *backend_fault_message(void);
 
 /** Returns a string that describes what the counters do not cover, or NULL. */
-const char *backend_limitations(void);
+const char *backend_counter_limitations(void);
 
 /**
  * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the name must outlive the trace.
@@ -182,10 +182,10 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
 /**
  * Measures the rate of cuBLAS, in operations per second, for products of large bf16 matrices that run for at least
- * `least_us` microseconds. The products should run as long as the launches that they are compared with, because a GPU
+ * `min_us` microseconds. The products should run as long as the launches that they are compared with, because a GPU
  * at its power limit lowers its clock. The rate is 0 if cuBLAS is not installed. On failure, returns false and sets
  * *error.
  */
-bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
+bool backend_measure_gemm_rate(double min_us, double *operations_per_second, struct error *error);
 
 #endif

@@ -32,7 +32,7 @@ bool bench_next_size(struct benchmark *bench, struct error *error)
     const int64_t next = one ? bench->only_size : sweep[bench->num_rows];
 
     _Static_assert(sizeof usual / sizeof *usual <= BENCH_MAX_ROWS + 1, "room for every size");
-    if ((one ? bench->num_rows == 1 : next == 0 || (bench->most_tokens && next > bench->most_tokens)) ||
+    if ((one ? bench->num_rows == 1 : next == 0 || (bench->max_tokens && next > bench->max_tokens)) ||
         (bench->num_rows == 0 && !measure_floor(bench, error)))
         return false;
     bench->rows[bench->num_rows++].num_tokens = next;
@@ -58,12 +58,12 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 /** Returns the time of `calls` calls in microseconds, or a negative number if out of memory. */
 static double time_calls(const struct checked_launch *launch, const struct tensors *tensors, int calls)
 {
-    const double start = seconds_now();
+    const double start = monotonic_seconds();
 
     for (int i = 0; i < calls; i++)
         if (launch->launch_kernels(launch, tensors, NULL) != cudaSuccess)
             return -1.0;
-    return 1e6 * (seconds_now() - start);
+    return 1e6 * (monotonic_seconds() - start);
 }
 
 /**
@@ -163,16 +163,16 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
 
     if (launch->on_host) {
         bench->host_threads = omp_get_max_threads();
-        good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
     if (!tensors_upload(tensors, error))
         return false;
     turns.tensors = *tensors;
     turns.input = largest_input(tensors);
-    start = seconds_now();
+    start = monotonic_seconds();
     good = backend_time(launch_in_turn, &turns, cache, here, error);
-    bench->total_replay_us = 1e6 * (seconds_now() - start);
+    bench->total_replay_us = 1e6 * (monotonic_seconds() - start);
     if (good && rotated && cache == BACKEND_CACHE_WARM && make_copies(&turns)) {
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
@@ -196,7 +196,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
     row->bytes = tensors_bytes_to_move(tensors);
     if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
         row->operations > 0.0)
-        backend_measure_product_rate(bench->total_replay_us, &row->products_per_second, error);
+        backend_measure_gemm_rate(bench->total_replay_us, &row->cublas_operations_per_second, error);
 }
 
 void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
@@ -266,11 +266,14 @@ static void add_ceilings(const struct benchmark *bench, const struct bench_row *
 
     record_add_number(row, IN_JSON, "operations", "%.0f", times->operations);
     record_add_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
-    if (times->products_per_second > 0.0)
-        record_add_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->products_per_second);
+    if (times->cublas_operations_per_second > 0.0)
+        record_add_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->cublas_operations_per_second);
     add_part("of read", "of_reading", times->bytes / seconds / bench->read_bytes_per_second, row);
     add_part("of cuBLAS", "of_cublas",
-             times->products_per_second > 0.0 ? times->operations / seconds / times->products_per_second : 0.0, row);
+             times->cublas_operations_per_second > 0.0
+                 ? times->operations / seconds / times->cublas_operations_per_second
+                 : 0.0,
+             row);
 }
 
 static void add_row(const struct benchmark *bench, const struct bench_row *times, struct record *row)
@@ -311,5 +314,5 @@ void bench_report_rows(const struct benchmark *bench, struct record *report)
         record_add_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
     list = record_add_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
-        add_row(bench, &bench->rows[i], record_add_object(list, IN_TABLE | IN_DATA, NULL));
+        add_row(bench, &bench->rows[i], record_list_add_row(list, IN_TABLE | IN_DATA));
 }

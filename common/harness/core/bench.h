@@ -14,8 +14,9 @@ struct bench_row {
         current_rotated_inputs; /**< the chapter's implementation, with a different copy of its input in each launch */
     struct timing previous;     /**< the previous chapter's implementation */
     double floor_us;
-    double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
-    double products_per_second; /**< cuBLAS's operations per second in a run as long as `current`; 0 if not measured */
+    double operations, bytes; /**< required work; if operations is 0, there is no comparison with ceilings */
+    /** cuBLAS's operations per second in a run as long as `current`; 0 if not measured. */
+    double cublas_operations_per_second;
 };
 
 enum { BENCH_MAX_ROWS = 24 };
@@ -28,7 +29,7 @@ struct benchmark {
     bool flush_l2;                    /**< whether to flush L2 before each launch */
     int64_t only_size;                /**< the only size to measure, or negative for a sweep of sizes */
     const int64_t *sweep_sizes; /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
-    int64_t most_tokens;        /**< largest size of the sweep; 0 for no limit */
+    int64_t max_tokens;         /**< largest size of the sweep; 0 for no limit */
 
     int host_threads; /**< number of host threads; 0 if the implementation runs on the device */
     struct floor_figures floor;

@@ -12,7 +12,7 @@ bool error_set_cuda(struct error *error, const char *operation, cudaError_t stat
 {
     const char *const fault = backend_fault_message();
 
-    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", operation, fault ? fault : cudaGetErrorString(status));
+    return error_set_as(error, RUN_CANNOT_RUN, "%s: %s", operation, fault ? fault : cudaGetErrorString(status));
 }
 
 /** Checks the status of a CUDA call. If the call failed, sets the error with error_set_cuda() and returns false. */

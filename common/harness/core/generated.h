@@ -17,14 +17,14 @@
 #endif
 
 /**
- * An array of numbers uniformly distributed between -scale and scale. If `part_row` is not 0, the array is a rank's
- * part of a larger array: it consists of `part_row` elements out of every `part_pitch`, starting at element
- * `part_begin`.
+ * An array of numbers uniformly distributed between -scale and scale. If `part_width` is not 0, the array is a rank's
+ * part of a larger array: it consists of `part_width` elements out of every `part_pitch`, starting at element
+ * `part_offset`.
  */
 struct generated_array {
-    uint64_t state; /**< derived from the seed and the array's stream */
+    uint64_t state; /**< derived from the seed and the array's sequence number */
     float scale;
-    int64_t part_row, part_pitch, part_begin;
+    int64_t part_width, part_pitch, part_offset;
 };
 
 /** Returns output number `index` of SplitMix64 (Steele, Lea and Flood, 2014): 64 pseudo-random bits. */
@@ -37,10 +37,10 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** Returns the array that stream `stream` of a seed generates. */
-GENERATED_FUNCTION struct generated_array generated_start(uint64_t seed, uint64_t stream, float scale)
+/** Returns the array that sequence number `sequence` of a seed generates. */
+GENERATED_FUNCTION struct generated_array generated_array_make(uint64_t seed, uint64_t sequence, float scale)
 {
-    struct generated_array generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
+    struct generated_array generated = {generated_bits(generated_bits(seed, 0), sequence), scale, 0, 0, 0};
 
     return generated;
 }
@@ -48,8 +48,9 @@ GENERATED_FUNCTION struct generated_array generated_start(uint64_t seed, uint64_
 /** Returns element `index` of the array: a multiple of scale / 2^23, rounded once. */
 GENERATED_FUNCTION float generated_value(struct generated_array generated, int64_t index)
 {
-    if (generated.part_row)
-        index = index / generated.part_row * generated.part_pitch + index % generated.part_row + generated.part_begin;
+    if (generated.part_width)
+        index = index / generated.part_width * generated.part_pitch + index % generated.part_width +
+                generated.part_offset;
 
     const int32_t value = (int32_t)(generated_bits(generated.state, (uint64_t)index) >> 40) - (1 << 23);
 

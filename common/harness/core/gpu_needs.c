@@ -14,7 +14,7 @@ bool gpu_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct g
 {
     if (!needs || !needs->capability || !gpu->compute_capability || has(gpu->compute_capability, needs))
         return true;
-    return error_set_as(error, RUN_NO_DEVICE, "this program needs compute capability %d.%d%s, for %s: %s has %d.%d",
+    return error_set_as(error, RUN_CANNOT_RUN, "this program needs compute capability %d.%d%s, for %s: %s has %d.%d",
                         needs->capability / 10, needs->capability % 10, or_later(needs), needs->feature, gpu_name,
                         gpu->compute_capability / 10, gpu->compute_capability % 10);
 }
@@ -23,7 +23,7 @@ bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct
 {
     if (!needs || !needs->capability || !gpu->compiled_architecture || has(gpu->compiled_architecture, needs))
         return true;
-    return error_set_as(error, RUN_NO_DEVICE,
+    return error_set_as(error, RUN_CANNOT_RUN,
                         "this program needs sm_%d%s, for %s, and this build is for sm_%d: GPU_ARCH=sm_%d ninja gpu "
                         "builds it for %s",
                         needs->capability, or_later(needs), needs->feature, gpu->compiled_architecture,
@@ -34,7 +34,7 @@ bool gpu_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t s
 {
     error->unsupported = gpu->max_shared_bytes && shared_bytes > gpu->max_shared_bytes;
     return !error->unsupported ||
-           error_set_as(error, RUN_NO_DEVICE,
+           error_set_as(error, RUN_CANNOT_RUN,
                         "a problem of this size needs %zu bytes of shared memory in a thread block: %s has %zu",
                         shared_bytes, gpu_name, gpu->max_shared_bytes);
 }

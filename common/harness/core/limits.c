@@ -45,7 +45,7 @@ bool num_experts_check(int num_experts, struct error *error)
            error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MAX_EXPERTS);
 }
 
-bool count_check(const char *flag, int count, struct error *error)
+bool at_least_one_check(const char *flag, int count, struct error *error)
 {
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", flag, count);
 }

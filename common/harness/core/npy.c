@@ -324,7 +324,7 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error)
     return read_file(path, NPY_ANY, array, error);
 }
 
-bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
+bool npy_read_kind(const char *path, enum npy_kind kind, int min_dims, int max_dims, const char *axes,
                    struct npy_array *array, struct error *error)
 {
     char needed[32], shape[24 * NPY_MAX_DIMS];
@@ -334,14 +334,14 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
     const bool floats = array->dtype == DTYPE_F16 || array->dtype == DTYPE_F32;
 
-    snprintf(needed, sizeof needed, least_dims == most_dims ? "%d" : "%d or %d", least_dims, most_dims);
+    snprintf(needed, sizeof needed, min_dims == max_dims ? "%d" : "%d or %d", min_dims, max_dims);
     if (floats && kind == NPY_INTEGERS)
         error_set(error, "%s: holds floats; i4 or i8 is needed (array.astype converts)", path);
     else if (!floats && kind == NPY_FLOATS)
         error_set(error, "%s: holds integers; f2 or f4 is needed (array.astype converts)", path);
-    else if (array->ndim < least_dims || array->ndim > most_dims)
+    else if (array->ndim < min_dims || array->ndim > max_dims)
         error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed: %s", path, array->ndim,
-                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, most_dims == 1 ? "is" : "are", axes);
+                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, max_dims == 1 ? "is" : "are", axes);
     else
         return true;
     npy_free(array);

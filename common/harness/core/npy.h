@@ -32,10 +32,10 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error);
 enum npy_kind { NPY_FLOATS, NPY_INTEGERS, NPY_ANY };
 
 /**
- * Reads a complete file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names
+ * Reads a complete file whose elements must be of this kind, with `min_dims` to `max_dims` dimensions. `axes` names
  * the dimensions in the error message, for example "[tokens, experts]".
  */
-bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
+bool npy_read_kind(const char *path, enum npy_kind kind, int min_dims, int max_dims, const char *axes,
                    struct npy_array *array, struct error *error);
 
 /**

@@ -314,7 +314,7 @@ char *options_command(const struct option_row *table, const void *options, unsig
     for (const struct option_row *option = table; option; option = next_row(option)) {
         const void *const field = (const char *)options + option->field_offset;
 
-        if (!option->name || (option->traits && !(option->traits & traits)) ||
+        if (!option->name || (option->in_command_if && !(option->in_command_if & traits)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) || (is_text(option) && !*(const char *const *)field))
             continue;
         fprintf(stream, " --%s%s", option->name, option->placeholder ? " " : "");

@@ -37,15 +37,15 @@ struct option_row {
     /** Called after the field has been set; may be NULL. On failure, returns false and sets *error. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * The command that reproduces a run contains the option if `traits` is 0 or if the run has one of these traits. A
-     * flag is included only if it is set, and a string only if it is not NULL.
+     * The command that reproduces a run contains the option if `in_command_if` is 0 or if the run has one of these
+     * traits. A flag is included only if it is set, and a string only if it is not NULL.
      */
-    unsigned traits;
+    unsigned in_command_if;
     const struct option_row *next_table; /**< continuation of the table, or NULL; if set, the row is otherwise empty */
 };
 
 /** A trait that no run has. Other traits are bits from 2 up. */
-enum { WITH_NO_RUN = 1 };
+enum { NEVER_IN_COMMAND = 1 };
 
 /**
  * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets them

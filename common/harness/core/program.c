@@ -19,31 +19,31 @@
 
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
-     .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
+     .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX, .in_command_if = IS_RANDOM},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
-     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
+     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if = SEVERAL_LAUNCHES},
     {"check-corners", NULL,
      "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
      "out",
-     3, OPTION_FLAG, FIELD(check_only_corners), .traits = WITH_NO_RUN},
+     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if = NEVER_IN_COMMAND},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
-     3, OPTION_INT, FIELD(check_one_in), .least = 1, .most = 1000, .traits = WITH_NO_RUN},
+     3, OPTION_INT, FIELD(check_one_in), .least = 1, .most = 1000, .in_command_if = NEVER_IN_COMMAND},
     {.help = "The output", .help_group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format),
-     .value_words = record_formats, .traits = WITH_NO_RUN},
+     .value_words = record_formats, .in_command_if = NEVER_IN_COMMAND},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_PATH, FIELD(trace_path), .traits = WITH_NO_RUN},
+     3, OPTION_PATH, FIELD(trace_path), .in_command_if = NEVER_IN_COMMAND},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
-     FIELD(trace_kernel), .traits = WITH_NO_RUN},
+     FIELD(trace_kernel), .in_command_if = NEVER_IN_COMMAND},
     {0},
 };
 
-enum array_source array_source(const char *text)
+enum array_source array_source_of(const char *text)
 {
     if (!text)
         return ARRAY_NOT_GIVEN;
@@ -88,7 +88,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
 }
 
-bool program_check_seed(struct program *program, unsigned traits)
+bool program_reject_unused_seed(struct program *program, unsigned traits)
 {
     return !program->options->seed_given || program->options->check_all || traits & IS_RANDOM ||
            error_set(&program->error, "--seed: no input of this run is generated; leave it out");
@@ -120,7 +120,7 @@ static bool ended;
 static void end_early(void)
 {
     if (!ended)
-        _exit(RUN_NO_DEVICE);
+        _exit(RUN_CANNOT_RUN);
 }
 
 void program_set_overlapping(struct program *program)
@@ -461,14 +461,14 @@ void report_add_counters(const struct run_counters *counters, double num_tokens,
         list = record_add_list(report, IN_TABLE, NULL);
         for (int i = 0; i < counters->num_counters; i++)
             if (is_reported(counters, i))
-                add_row(counters, i, num_tokens, record_add_object(list, IN_TABLE, NULL));
-        if (backend_limitations())
-            record_add_text(report, IN_TABLE, NULL, "\n%s", backend_limitations());
+                add_row(counters, i, num_tokens, record_list_add_row(list, IN_TABLE));
+        if (backend_counter_limitations())
+            record_add_text(report, IN_TABLE, NULL, "\n%s", backend_counter_limitations());
     }
     add_values(counters, counters->totals, record_add_object(report, IN_DATA, "counters"));
     list = record_add_list(report, IN_JSON, "kernels");
     for (int k = 0; k < counters->num_kernels; k++) {
-        struct record *const kernel = record_add_object(list, IN_JSON, NULL);
+        struct record *const kernel = record_list_add_row(list, IN_JSON);
 
         record_add_text(kernel, IN_JSON, "name", "%s", counters->kernels[k].name);
         add_values(counters, counters->kernels[k].counters, record_add_object(kernel, IN_JSON, "counters"));

@@ -49,7 +49,7 @@ extern const struct option_row program_option_rows[];
 enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 
 /** Returns the kind of source that `text`, an option's value or NULL, names. */
-enum array_source array_source(const char *text);
+enum array_source array_source_of(const char *text);
 
 /** Checks that the file that the option --`flag` names exists; if not, the error lists what else the option may be. */
 bool array_file_exists(const char *flag, const char *path, struct error *error);
@@ -71,7 +71,7 @@ struct program {
         *unsupported_options;      /**< unsupported options of the table, NULL-terminated; NULL if there are none */
     const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL if there are none */
     const char *source_hash;       /**< kernel_source_sha256 */
-    struct benchmark bench;        /**< benchmark, whose sweep and most_tokens the operator may set */
+    struct benchmark bench;        /**< benchmark, whose sweep and max_tokens the operator may set */
 
     struct program_options *options; /**< the operator's options of the current run; a benchmark sets num_tokens */
     struct program_options requested_options; /**< the options as given on the command line */
@@ -103,7 +103,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
                    char **argv, void *options);
 
 /** Rejects --seed if nothing in a run with these traits depends on it. On failure sets program->error. */
-bool program_check_seed(struct program *program, unsigned traits);
+bool program_reject_unused_seed(struct program *program, unsigned traits);
 
 /**
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the

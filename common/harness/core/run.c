@@ -18,7 +18,7 @@ bool error_set_launch_failure(cudaError_t status, struct error *error)
         error_set_cuda(error, "the launch failed", status);
     error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
                             status == cudaErrorInitializationError
-                        ? RUN_NO_DEVICE
+                        ? RUN_CANNOT_RUN
                         : RUN_WRONG;
     return false;
 }
@@ -44,7 +44,7 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
     if (launch->on_host) {
         tensors_poison_host(tensors);
         good = launch->launch_kernels(launch, tensors, NULL) == cudaSuccess ||
-               error_set_as(error, RUN_NO_DEVICE, "out of memory");
+               error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
     if (!tensors_upload(tensors, error))

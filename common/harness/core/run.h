@@ -14,7 +14,7 @@
  * An implementation and its problem; the files in core/ do not know their types. The operator supplies
  * `launch_kernels`, which passes the tensors' addresses to its kernel and launches it (or computes on the host, which
  * fails only if memory runs out), and `verify_outputs`, which checks the outputs on the host; on failure,
- * `verify_outputs` returns false and sets RUN_WRONG and the first failure, or RUN_NO_DEVICE if memory runs out.
+ * `verify_outputs` returns false and sets RUN_WRONG and the first failure, or RUN_CANNOT_RUN if memory runs out.
  */
 struct checked_launch {
     cudaError_t (*launch_kernels)(const struct checked_launch *launch, const struct tensors *tensors,
@@ -31,7 +31,7 @@ struct checked_launch {
 /**
  * Launches once, after `num_earlier_launches` launches, copies the last answer to host memory and verifies it. On
  * failure, returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or
- * RUN_NO_DEVICE (out of memory, or the device cannot run the kernel).
+ * RUN_CANNOT_RUN (out of memory, or the device cannot run the kernel).
  */
 bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
 

@@ -63,7 +63,7 @@ static bool refuse_size(const struct tensors *tensors, const char *kind, size_t 
     const char *const flags = tensors->size_flags;
     char sizes[2][24];
 
-    return error_set_as(error, RUN_NO_DEVICE,
+    return error_set_as(error, RUN_CANNOT_RUN,
                         "out of memory: %s%s are needed, %s are available; a smaller problem needs less%s%s%s",
                         format_bytes(needed, sizes[0]), kind, format_bytes(available, sizes[1]), flags ? " (" : "",
                         flags ? flags : "", flags ? ")" : "");
@@ -151,7 +151,7 @@ static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct e
     cudaError_t status = cudaSuccess;
 
     for (int64_t p = 0; status == cudaSuccess && p < chunks; p++)
-        status = backend_generate(
+        status = backend_generate_or_compare(
             recipe->values, dtype, recipe->chunk_numbers[p] * recipe->chunk_elements, recipe->chunk_elements,
             (char *)tensor->device.data + (size_t)(p * recipe->chunk_elements) * dtype_size(dtype), others);
     return status == cudaSuccess || error_set_cuda(error, "generating on the device", status);

@@ -20,7 +20,7 @@ void decode_covering_start(uint64_t seed, bool stop_after_corners, struct coveri
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
 }
 
-bool decode_problem_to_try(struct covering_design *covering, uint64_t seed, struct decode_options *options)
+bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options)
 {
     struct moe_options *const moe = &options->moe;
     const int *router;

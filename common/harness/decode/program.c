@@ -17,7 +17,7 @@
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
-     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
+     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
      GIVEN(moe.hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -34,9 +34,9 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
      FIELD(overlap), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(moe.program.output_directory), .traits = WITH_NO_RUN},
+     FIELD(moe.program.output_directory), .in_command_if = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap",
-     3, OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
+     3, OPTION_FLAG, FIELD(moe.program.check_all), .in_command_if = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -128,7 +128,7 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
             !time_kernels(step, tensors, launched, 1u << k, &one, error))
             return false;
         sum += alone.median;
-        row = record_add_object(list, IN_TABLE | IN_DATA, NULL);
+        row = record_list_add_row(list, IN_TABLE | IN_DATA);
         record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
         record_add_text(row, IN_DATA, "chain", "%s", name);
         record_add_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
@@ -140,7 +140,7 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
         add_time(row, 12, "overlapping", "overlapped_us", one.median);
         add_time(row, 8, "saved", "saved_us", chain.median - one.median);
     }
-    row = record_add_object(list, IN_TABLE | IN_DATA, NULL);
+    row = record_list_add_row(list, IN_TABLE | IN_DATA);
     record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
     record_add_text(row, IN_DATA, "chain", "%s", name);
     record_add_text(row, IN_DATA, "kernel", "all");
@@ -248,7 +248,7 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                           &program.covering);
     while (program_next_run(&program)) {
         if (program.requested_options.check_all &&
-            !decode_problem_to_try(&program.covering, program.requested_options.seed, &options))
+            !decode_set_next_problem(&program.covering, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

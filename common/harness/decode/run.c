@@ -12,7 +12,7 @@
 #include <math.h>
 
 /* Streams of generated arrays, in addition to the layer's. */
-enum { STREAM_ROUTER = 16, STREAM_BIAS };
+enum { SEQUENCE_ROUTER = 16, SEQUENCE_BIAS };
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
@@ -97,8 +97,8 @@ static void generate_router(uint64_t seed, struct tensors *tensors)
     struct tensor *const weights = &tensors->tensor[DECODE_ROUTER_WEIGHTS];
     struct tensor *const bias = &tensors->tensor[DECODE_CORRECTION_BIAS];
     const float bound = (float)sqrt(3.0 / (double)weights->host.shape[1]);
-    const struct generated_array of_weights = generated_start(seed, STREAM_ROUTER, bound);
-    const struct generated_array of_bias = generated_start(seed, STREAM_BIAS, 0.1f);
+    const struct generated_array of_weights = generated_array_make(seed, SEQUENCE_ROUTER, bound);
+    const struct generated_array of_bias = generated_array_make(seed, SEQUENCE_BIAS, 0.1f);
 
     for (int64_t i = 0; i < npy_num_elements(&weights->host); i++)
         dtype_store(weights->host.dtype, weights->host.data, (size_t)i, generated_value(of_weights, i));
@@ -151,7 +151,7 @@ static cudaError_t call_step(const struct checked_launch *launch, const struct t
     const struct decode_step *const step = launch->problem;
     struct decode_buffers buffers = buffers_at(tensors, TENSOR_DEVICE);
 
-    buffers.layer = moe_buffers_of(tensors);
+    buffers.layer = moe_device_buffers(tensors);
     return step->problem.layer.num_tokens > 0 ? step->chapter->launch(&step->problem, &buffers, stream) : cudaSuccess;
 }
 
@@ -204,7 +204,7 @@ static bool take_choices(const struct decode_step *step, const struct decode_buf
         routing->topk_weights[i] = buffers->gate.topk_weights[i];
     }
     align_groups_free(&routing->groups);
-    return align_groups_count(&step->problem.align, routing->topk_ids, &routing->groups, error);
+    return align_groups_compute(&step->problem.align, routing->topk_ids, &routing->groups, error);
 }
 
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)

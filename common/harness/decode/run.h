@@ -45,6 +45,6 @@ struct checked_launch decode_checked_launch(const struct decode_step *step);
 void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
-bool decode_problem_to_try(struct covering_design *covering, uint64_t seed, struct decode_options *options);
+bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options);
 
 #endif

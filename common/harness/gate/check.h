@@ -12,7 +12,7 @@ enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
  * Checks every element of topk_weights and topk_ids against the reference's intervals and against the rules that every
  * correct answer obeys: distinct ids in range from at most topk_group groups, best first. All buffers are in host
  * memory. On failure, returns false and sets RUN_WRONG and one line for the lowest wrong token and the first rule that
- * the token breaks, "token 3, group 1, expert 40: RULE; expected ..., got ..."; or sets RUN_NO_DEVICE if memory runs
+ * the token breaks, "token 3, group 1, expert 40: RULE; expected ..., got ..."; or sets RUN_CANNOT_RUN if memory runs
  * out.
  */
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,

@@ -32,7 +32,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 const struct option_row gate_option_rows[] = {
     {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
-     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
+     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
     {"num-expert-group", "N", "Groups of the experts, all of the same size (default 8)", 1, COUNT,
      FIELD(problem.num_expert_group)},
     {"topk-group", "N", "Groups kept for each token: those with the best scores (default 4)", 1, COUNT,
@@ -51,22 +51,22 @@ const struct option_row gate_option_rows[] = {
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
      FIELD(problem.routed_scaling_factor)},
     {"scale-later", "0|1", "Leave the factor to the kernel that adds up the outputs (default 0)", 1, OPTION_BOOL,
-     FIELD(problem.scale_later), .most = 1, .traits = FUSED},
+     FIELD(problem.scale_later), .most = 1, .in_command_if = FUSED},
     {"num-fused-shared-experts", "N", "Experts that every token has, behind those chosen (default 0)", 1, OPTION_INT,
-     FIELD(problem.num_fused_shared_experts), .most = 1024, .traits = FUSED},
+     FIELD(problem.num_fused_shared_experts), .most = 1024, .in_command_if = FUSED},
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
-     FIELD(problem.num_experts), GIVEN(num_experts_given), .traits = GENERATED},
+     FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if = GENERATED},
     {.help = "The input (default: the real router data)", .help_group = 2},
     {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_PATH,
      FIELD(logits_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
-     .value_words = gate_dist_names, .on_parse = take_source, .traits = GENERATED},
+     .value_words = gate_dist_names, .on_parse = take_source, .in_command_if = GENERATED},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
-     FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
+     FIELD(problem.overlap), .most = 1, .in_command_if = OVERLAPS},
     {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(program.output_directory), .traits = WITH_NO_RUN},
+     FIELD(program.output_directory), .in_command_if = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
-     OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
+     OPTION_FLAG, FIELD(program.check_all), .in_command_if = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -80,7 +80,7 @@ struct gate_options gate_options_default(void)
                     .renormalize = true,
                     .routed_scaling_factor = 2.5f},
         .program = {.num_tokens = 1024, .seed = 1},
-        .input_flag = "logits",
+        .suggested_option = "logits",
     };
 }
 
@@ -101,7 +101,7 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
                          "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
                          options) &&
            check_trace(program, options, &program->error) &&
-           program_check_seed(program, gate_options_traits(options, program));
+           program_reject_unused_seed(program, gate_options_traits(options, program));
 }
 
 unsigned gate_options_traits(const struct gate_options *options, const struct program *program)
@@ -109,7 +109,7 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
     unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
-    if (options->bias_option ? array_source(options->bias_option) == ARRAY_RANDOM : !router)
+    if (options->bias_option ? array_source_of(options->bias_option) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;

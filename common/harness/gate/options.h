@@ -16,10 +16,10 @@ struct gate_options {
     bool dtype_given;
     bool bias_dtype_same; /**< --bias-dtype same */
     enum gate_source source;
-    const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error suggests if the data are missing */
-    const char *logits_path; /**< GATE_SOURCE_FILE */
-    enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
-    const char *bias_option; /**< value of --bias: "none", "random" or a file; NULL if not given */
+    const char *suggested_option; /**< GATE_SOURCE_ROUTER: the option that the error suggests if its data are missing */
+    const char *logits_path;      /**< GATE_SOURCE_FILE */
+    enum gate_dist dist;          /**< GATE_SOURCE_GENERATED */
+    const char *bias_option;      /**< value of --bias: "none", "random" or a file; NULL if not given */
 };
 
 /** Returns the options of an empty command line, for which the input is the real router's logits. */
@@ -60,7 +60,7 @@ bool gate_options_set_proposed(const struct covering_design *covering,
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
-                         uint64_t seed, struct gate_options *options);
+bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                           uint64_t seed, struct gate_options *options);
 
 #endif

@@ -107,7 +107,7 @@ static void set_sizes(struct gate_options *options)
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source(options->bias_option) != ARRAY_NONE;
+    problem->has_bias = array_source_of(options->bias_option) != ARRAY_NONE;
     problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
 }
 
@@ -135,8 +135,8 @@ bool gate_options_set_proposed(const struct covering_design *covering,
            !(options->bias_dtype_same && problem->dtype == DTYPE_F32);
 }
 
-bool gate_problem_to_try(struct covering_design *covering, const struct gate_implementation *implementation,
-                         uint64_t seed, struct gate_options *options)
+bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                           uint64_t seed, struct gate_options *options)
 {
     while (covering_propose(covering))
         if (gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, options) &&

@@ -130,8 +130,8 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
                         program.requested_options.check_only_corners, &program.covering);
     while (program_next_run(&program)) {
-        if (program.requested_options.check_all &&
-            !gate_problem_to_try(&program.covering, &chapter->implementation, program.requested_options.seed, &options))
+        if (program.requested_options.check_all && !gate_set_next_problem(&program.covering, &chapter->implementation,
+                                                                          program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -208,9 +208,9 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
             expert->score = expert->score_without_shared_error = (struct interval){0.0f, 0.0f, 0.0f};
             expert->choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
         }
-        expert->input_bits = dtype_bits(problem->dtype, gating_output, first + e);
+        expert->logit_and_bias_bits = dtype_bits(problem->dtype, gating_output, first + e);
         if (problem->has_bias)
-            expert->input_bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
+            expert->logit_and_bias_bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
     }
 }
 
@@ -265,14 +265,14 @@ static void settle_group(const struct gate_problem *problem, struct gate_row *ro
 
     const struct gate_expert *const last = &row->experts[problem->has_bias ? second : first];
 
-    group->best_bits[0] = row->experts[first].input_bits;
-    group->best_bits[1] = problem->has_bias ? last->input_bits : 0;
-    group->bits_settled = !last->invalid;
+    group->best_bits[0] = row->experts[first].logit_and_bias_bits;
+    group->best_bits[1] = problem->has_bias ? last->logit_and_bias_bits : 0;
+    group->bits_are_certain = !last->invalid;
     for (int e = begin; e < end; e++) {
         const bool beaten = row->experts[e].choice.high < last->choice.low;
 
-        if (!beaten && e != first && row->experts[e].input_bits != last->input_bits)
-            group->bits_settled = false;
+        if (!beaten && e != first && row->experts[e].logit_and_bias_bits != last->logit_and_bias_bits)
+            group->bits_are_certain = false;
     }
 }
 
@@ -322,7 +322,7 @@ bool gate_expert_certainly_before(const struct gate_row *row, int a, int b)
     if (first->invalid != second->invalid)
         return second->invalid;
     return certainly_ahead(row, a, b, first->choice, second->choice) ||
-           (!row->ties_are_free && a < b && first->input_bits == second->input_bits);
+           (!row->ties_are_free && a < b && first->logit_and_bias_bits == second->logit_and_bias_bits);
 }
 
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
@@ -330,7 +330,7 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
     const struct gate_group *const first = &row->groups[a], *const second = &row->groups[b];
 
     return certainly_ahead(row, a, b, first->score, second->score) ||
-           (!row->ties_are_free && a < b && first->bits_settled && second->bits_settled &&
+           (!row->ties_are_free && a < b && first->bits_are_certain && second->bits_are_certain &&
             memcmp(first->best_bits, second->best_bits, sizeof first->best_bits) == 0);
 }
 

@@ -22,15 +22,15 @@ struct gate_expert {
     struct interval score;                      /**< unbiased score, in the logits' type; 0 for an invalid expert */
     struct interval score_without_shared_error; /**< f32 score without the error of the softmax sum (shared_error) */
     struct interval choice;                     /**< score + bias; -infinity for an invalid expert */
-    bool invalid;        /**< whether the choice is NaN: the expert then ranks last, and its weight is 0 */
-    uint64_t input_bits; /**< bits of logit and bias; equal bits are a tie in any computation */
+    bool invalid;                 /**< whether the choice is NaN: the expert then ranks last, and its weight is 0 */
+    uint64_t logit_and_bias_bits; /**< bits of logit and bias; equal bits are a tie in any computation */
 };
 
 /** A group of a row. */
 struct gate_group {
     struct interval score;
     uint64_t best_bits[2]; /**< bits of the experts that determine its score, best first */
-    bool bits_settled;     /**< whether no rounding can change these bits */
+    bool bits_are_certain; /**< whether no rounding can change these bits */
 };
 
 /** The intervals of one row. They depend only on the input, not on the answer under check. */
@@ -61,7 +61,7 @@ bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
 
 /**
- * Computes the intervals of the weights for the `topk` chosen experts `ids`, followed by those for the shared experts:
+ * Computes the intervals of the weights for the chosen experts `ids` [topk], followed by those for the shared experts:
  * `weights` [topk + num_fused_shared_experts].
  */
 void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,

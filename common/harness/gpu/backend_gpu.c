@@ -3,7 +3,7 @@
 
 #include "harness/core/device_buffer.h"
 #include "harness/gpu/cublas.h"
-#include "harness/gpu/floor.h"
+#include "harness/gpu/empty_kernel.h"
 #include "harness/gpu/generate.h"
 #include "harness/gpu/read.h"
 
@@ -37,7 +37,7 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     memset(backend, 0, sizeof *backend);
     status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
-        return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
+        return error_set_as(error, RUN_CANNOT_RUN, "no GPU: %s; build/cpu holds the same program for the CPU",
                             status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
     status = cudaGetDevice(&device); /* the first GPU, unless this process has chosen another */
     AND_THEN(cudaGetDeviceProperties(&properties, device));
@@ -48,12 +48,12 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     backend->gpu.max_shared_bytes = properties.sharedMemPerBlockOptin;
     if (!gpu_meets_needs(&backend->gpu, properties.name, needs, error))
         return false;
-    if (!floor_kernel_runs())
-        return error_set_as(error, RUN_NO_DEVICE,
+    if (!device_can_run_kernels())
+        return error_set_as(error, RUN_CANNOT_RUN,
                             "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
                             "to sm_%d%d and run ninja gpu",
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
-    status = floor_compiled_for(&backend->gpu.compiled_architecture);
+    status = empty_kernel_compiled_architecture(&backend->gpu.compiled_architecture);
     if (status != cudaSuccess)
         return error_set_cuda(error, "what the kernels were compiled for", status);
     if (!build_meets_needs(&backend->gpu, properties.name, needs, error))
@@ -110,8 +110,8 @@ bool backend_share_with_forks(void)
     return false;
 }
 
-cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
-                             void *device, uint64_t *num_different)
+cudaError_t backend_generate_or_compare(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                        int64_t num_values, void *device, uint64_t *num_different)
 {
     unsigned long long *counter = NULL;
     uint64_t counted = 0;
@@ -133,7 +133,7 @@ const char *backend_fault_message(void)
     return NULL;
 }
 
-const char *backend_limitations(void)
+const char *backend_counter_limitations(void)
 {
     return NULL;
 }
@@ -305,7 +305,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
 static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
 {
     (void)context, (void)turn;
-    return floor_launch_empty(stream);
+    return empty_kernel_launch(stream);
 }
 
 /** Measures the shortest time among a few consecutive launches. */
@@ -400,8 +400,8 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
 enum { PRODUCT_SIZE = 8192, PRODUCTS_PER_BATCH = 8, MAX_BATCHES = 1024 };
 
-/** Measures the median time of a batch of products, over consecutive batches that run for at least `least_us`. */
-static cudaError_t time_batches(struct replay *replay, const struct cublas *cublas, char *matrices, double least_us,
+/** Measures the median time of a batch of products, over consecutive batches that run for at least `min_us`. */
+static cudaError_t time_batches(struct replay *replay, const struct cublas *cublas, char *matrices, double min_us,
                                 double *median_us)
 {
     const size_t bytes = (size_t)PRODUCT_SIZE * PRODUCT_SIZE * 2;
@@ -409,7 +409,7 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
     cudaError_t status = cudaSuccess;
     int count = 0;
 
-    for (int batch = -1; status == cudaSuccess && count < MAX_BATCHES && (count < REPEATS || all < least_us); batch++) {
+    for (int batch = -1; status == cudaSuccess && count < MAX_BATCHES && (count < REPEATS || all < min_us); batch++) {
         float ms = 0.0f;
 
         status = cudaEventRecord(replay->begin, replay->stream);
@@ -427,7 +427,7 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
 }
 
 /** Measures products of generated matrices, because products of zeros draw less power and run faster. */
-static cudaError_t measure_products(const struct cublas *cublas, struct replay *replay, double least_us,
+static cudaError_t measure_products(const struct cublas *cublas, struct replay *replay, double min_us,
                                     double *operations_per_second)
 {
     const int64_t elements = (int64_t)PRODUCT_SIZE * PRODUCT_SIZE;
@@ -435,15 +435,15 @@ static cudaError_t measure_products(const struct cublas *cublas, struct replay *
     char *matrices = NULL;
     cudaError_t status = cudaMalloc((void **)&matrices, (size_t)(3 * elements) * 2);
 
-    AND_THEN(generate_launch(generated_start(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
+    AND_THEN(generate_launch(generated_array_make(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
     AND_THEN(cudaDeviceSynchronize());
-    AND_THEN(time_batches(replay, cublas, matrices, least_us, &us));
+    AND_THEN(time_batches(replay, cublas, matrices, min_us, &us));
     cudaFree(matrices);
     *operations_per_second = us > 0.0 ? 2e6 * (double)elements * PRODUCT_SIZE * PRODUCTS_PER_BATCH / us : 0.0;
     return status;
 }
 
-bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error)
+bool backend_measure_gemm_rate(double min_us, double *operations_per_second, struct error *error)
 {
     struct replay replay = {0};
     struct cublas cublas;
@@ -453,7 +453,7 @@ bool backend_measure_product_rate(double least_us, double *operations_per_second
     AND_THEN(cudaEventCreate(&replay.begin));
     AND_THEN(cudaEventCreate(&replay.end));
     if (status == cudaSuccess && cublas_open(&cublas, replay.stream)) {
-        status = measure_products(&cublas, &replay, least_us, operations_per_second);
+        status = measure_products(&cublas, &replay, min_us, operations_per_second);
         cublas_close(&cublas);
     }
     replay_end(&replay);

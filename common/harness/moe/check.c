@@ -14,7 +14,7 @@
 
 /* Limits on the work of a check: the largest number of products, and the number of tokens that are always checked. */
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
-enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
+enum { LEAST_TOKENS = 16, SEQUENCE_TOKENS = 2000 };
 
 /* The relative rounding error of f32, and the probability that a check rejects a correct output. */
 static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
@@ -171,7 +171,7 @@ static int64_t busy_token(const struct moe_layer *layer)
 static bool choose_tokens(const struct moe_layer *layer, struct examination *exam)
 {
     const int64_t n = layer->problem.num_tokens;
-    struct random random = random_seed(layer->seed, STREAM_TOKENS);
+    struct random random = random_seed(layer->seed, SEQUENCE_TOKENS);
     const int64_t sure[] = {0, n - 1, busy_token(layer)};
     int64_t chosen = 0;
     bool *taken;

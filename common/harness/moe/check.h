@@ -43,7 +43,7 @@ int64_t moe_num_checked_tokens(const struct moe_problem *problem);
  * not NULL, the number of these elements is stored there.
  *
  * On failure, returns false and sets RUN_WRONG and the first wrong element as one line, "output[3][17]: expected ...,
- * got ..."; or sets RUN_NO_DEVICE if memory runs out.
+ * got ..."; or sets RUN_CANNOT_RUN if memory runs out.
  */
 bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error);
 

@@ -16,7 +16,7 @@
 enum { MAX_AXES = 3 };
 
 /* The random-number stream for the signs of generated weights. */
-enum { STREAM_SIGNS = 1001 };
+enum { SEQUENCE_SIGNS = 1001 };
 
 /** The axes of each file; w13 has two rows for each intermediate element. */
 static const struct file_shape {
@@ -156,7 +156,7 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
  */
 static bool settle_dist(struct moe_options *options, struct error *error)
 {
-    const bool fits = moe_router_fits(&options->problem);
+    const bool fits = moe_can_use_router(&options->problem);
 
     if (!options->dist_given)
         options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_GENERATED + ALIGN_DIST_ZIPF;
@@ -223,7 +223,7 @@ static bool fill_map(const struct moe_options *options, struct moe_routing *rout
 {
     const int num_experts = options->problem.num_experts;
 
-    return array_source(options->expert_map_option) == ARRAY_NONE ||
+    return array_source_of(options->expert_map_option) == ARRAY_NONE ||
            (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
             align_load_expert_map(options->expert_map_option, num_experts, options->program.seed, routing->expert_map,
                                   error));
@@ -248,7 +248,7 @@ static bool list_local(struct moe_problem *problem, struct moe_routing *routing,
 /** Gives generated weights random signs, if the options request this. */
 static void sign_weights(const struct moe_options *options, int64_t positions, float *topk_weights)
 {
-    struct random random = random_seed(options->program.seed, STREAM_SIGNS);
+    struct random random = random_seed(options->program.seed, SEQUENCE_SIGNS);
 
     for (int64_t i = 0; options->signed_weights && i < positions; i++)
         if (random_below(&random, 2))
@@ -276,7 +276,7 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
     return (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
            (!weights || fill_floats(weights, &files[MOE_FILE_TOPK_WEIGHTS], 0, positions, DTYPE_F32,
                                     routing->topk_weights, error)) &&
-           align_groups_count(&align, routing->topk_ids, &routing->groups, error);
+           align_groups_compute(&align, routing->topk_ids, &routing->groups, error);
 }
 
 /* --- the tensors ------------------------------------------------------------------------------------------------- */
@@ -313,8 +313,8 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
                  const struct npy_array files[NUM_MOE_FILES], const struct sizes *sizes, struct moe_layer *layer,
                  struct tensors *tensors, struct error *error)
 {
-    const struct moe_weights weights = {options->file_paths[MOE_FILE_W13] != NULL,
-                                        options->file_paths[MOE_FILE_W2] != NULL};
+    const struct moe_host_weights weights = {options->file_paths[MOE_FILE_W13] != NULL,
+                                             options->file_paths[MOE_FILE_W2] != NULL};
 
     if (!settle_problem(options, implementation, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;

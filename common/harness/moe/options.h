@@ -84,7 +84,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
-                        uint64_t seed, struct moe_options *options);
+bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
+                          uint64_t seed, struct moe_options *options);
 
 #endif

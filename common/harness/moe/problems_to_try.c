@@ -134,8 +134,8 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 
-bool moe_problem_to_try(struct covering_design *covering, const struct moe_implementation *implementation,
-                        uint64_t seed, struct moe_options *options)
+bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
+                          uint64_t seed, struct moe_options *options)
 {
     while (covering_propose(covering)) {
         set_options(covering, seed, options);

@@ -127,7 +127,8 @@ static void run_before(struct program *program, const struct moe_options *option
         (before->bench_max_tokens && layer->problem.num_tokens > before->bench_max_tokens) ||
         !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                             &ignored) ||
-        moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
+        moe_unsupported_reason(before, &other.problem) ||
+        !moe_tensors_allocate_like(tensors, &other, before, &own, &ignored))
         return;
     program_run_previous(program, &launch, &own);
     tensors_free(&own);
@@ -173,15 +174,15 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .previous_name = chapter->before.name,
                               .needs = &chapter->implementation.needs,
                               .source_hash = kernel_source_sha256,
-                              .bench = {.sweep_sizes = sweep, .most_tokens = chapter->implementation.bench_max_tokens}};
+                              .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_print_error(&program);
     moe_covering_start(&chapter->implementation, program.requested_options.seed,
                        program.requested_options.check_only_corners, &program.covering);
     while (program_next_run(&program)) {
-        if (program.requested_options.check_all &&
-            !moe_problem_to_try(&program.covering, &chapter->implementation, program.requested_options.seed, &options))
+        if (program.requested_options.check_all && !moe_set_next_problem(&program.covering, &chapter->implementation,
+                                                                         program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -13,7 +13,7 @@
  * Number of experts of the real router, the largest number that its gate may choose per token here, and the
  * random-number stream of generated weights.
  */
-enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, STREAM_WEIGHTS = 1000 };
+enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, SEQUENCE_WEIGHTS = 1000 };
 
 void moe_routing_free(struct moe_routing *routing)
 {
@@ -25,7 +25,7 @@ void moe_routing_free(struct moe_routing *routing)
     *routing = (struct moe_routing){0};
 }
 
-bool moe_router_fits(const struct moe_problem *problem)
+bool moe_can_use_router(const struct moe_problem *problem)
 {
     return problem->num_experts == ROUTER_EXPERTS && problem->topk <= ROUTER_MAX_CHOICES;
 }
@@ -42,7 +42,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
     struct tensors data;
     bool good;
 
-    options.input_flag = "topk-ids";
+    options.suggested_option = "topk-ids";
     gate->topk = problem->topk;
     if (!gate_load(&options, &any, &data, error))
         return false;
@@ -65,7 +65,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
  */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {
-    struct random random = random_seed(seed, STREAM_WEIGHTS);
+    struct random random = random_seed(seed, SEQUENCE_WEIGHTS);
 
     for (int64_t t = 0; t < problem->num_tokens; t++) {
         float *const weights = topk_weights + t * problem->topk;

@@ -17,7 +17,7 @@ struct moe_routing {
 void moe_routing_free(struct moe_routing *routing);
 
 /** Returns whether the problem can use the real router: 256 experts, of which its gate chooses up to 32. */
-bool moe_router_fits(const struct moe_problem *problem);
+bool moe_can_use_router(const struct moe_problem *problem);
 
 /**
  * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked, either with the gate

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Streams of generated arrays. */
-enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
+enum { SEQUENCE_HIDDEN, SEQUENCE_W13, SEQUENCE_W2 };
 
 /**
  * Mean square of SwiGLU's result for two normally distributed numbers of standard deviation 1. The scale of w2
@@ -75,15 +75,15 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
 }
 
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_weights weights, struct tensors *tensors, struct error *error)
+                          struct moe_host_weights weights, struct tensors *tensors, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
     const size_t workspace_bytes = implementation->workspace_bytes ? implementation->workspace_bytes(problem) : 0;
-    const struct generated_array w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
-    const struct generated_array w2 = generated_start(layer->seed, STREAM_W2,
-                                                      uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
+    const struct generated_array w13 = generated_array_make(layer->seed, SEQUENCE_W13, uniform_scale(1.0 / (double)h));
+    const struct generated_array w2 = generated_array_make(layer->seed, SEQUENCE_W2,
+                                                           uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
 
     *tensors = (struct tensors){
         .tensor = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
@@ -111,7 +111,7 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     if (!tensors_allocate(tensors, error))
         return false;
     generate(&tensors->tensor[MOE_HIDDEN],
-             generated_start(layer->seed, STREAM_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
+             generated_array_make(layer->seed, SEQUENCE_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
     memcpy(tensors->tensor[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
            tensor_bytes(&tensors->tensor[MOE_TOPK_WEIGHTS]));
     if (align(layer, tensors, error))
@@ -120,12 +120,13 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     return false;
 }
 
-bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer,
-                      const struct moe_implementation *implementation, struct tensors *tensors, struct error *error)
+bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_layer *layer,
+                               const struct moe_implementation *implementation, struct tensors *tensors,
+                               struct error *error)
 {
     static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
-    const struct moe_weights weights = {other->tensor[MOE_W13].host.data != NULL,
-                                        other->tensor[MOE_W2].host.data != NULL};
+    const struct moe_host_weights weights = {other->tensor[MOE_W13].host.data != NULL,
+                                             other->tensor[MOE_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
@@ -134,7 +135,7 @@ bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer
     return true;
 }
 
-struct moe_buffers moe_buffers_of(const struct tensors *tensors)
+struct moe_buffers moe_device_buffers(const struct tensors *tensors)
 {
     return (struct moe_buffers){
         .hidden = tensor_data(tensors, MOE_HIDDEN, TENSOR_DEVICE),
@@ -165,7 +166,7 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
 
     if (!align_shape_check(&align, error))
         return false;
-    align.capacity = problem->capacity = align_capacity_of_few(&align);
+    align.capacity = problem->capacity = align_capacity_for_few_ids(&align);
     return align_check_computed_capacity(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 
@@ -174,7 +175,7 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_implementation *const implementation = launch->implementation;
-    const struct moe_buffers buffers = moe_buffers_of(tensors);
+    const struct moe_buffers buffers = moe_device_buffers(tensors);
 
     return layer->problem.num_tokens > 0 ? implementation->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }

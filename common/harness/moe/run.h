@@ -38,7 +38,7 @@ struct moe_layer {
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
-struct moe_weights {
+struct moe_host_weights {
     bool w13_on_host, w2_on_host;
 };
 
@@ -48,17 +48,18 @@ struct moe_weights {
  * from the routing, but not weights with a host copy. If memory runs out, frees everything and returns false.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_weights weights, struct tensors *tensors, struct error *error);
+                          struct moe_host_weights weights, struct tensors *tensors, struct error *error);
 
 /**
  * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything
  * and returns false.
  */
-bool moe_tensors_like(const struct tensors *other, const struct moe_layer *layer,
-                      const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
+bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_layer *layer,
+                               const struct moe_implementation *implementation, struct tensors *tensors,
+                               struct error *error);
 
 /** Returns the tensors' addresses in device memory. */
-struct moe_buffers moe_buffers_of(const struct tensors *tensors);
+struct moe_buffers moe_device_buffers(const struct tensors *tensors);
 
 /** Sets the problem's capacity and block size: `requested_size` or, if that is 0, the implementation's choice. */
 bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,

@@ -34,7 +34,7 @@ static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, 
     return error->result == RUN_VERIFIED;
 }
 
-bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct error *error)
+bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv, struct error *error)
 {
     uint64_t own = FNV_START;
     struct error differ = {.result = RUN_VERIFIED};
@@ -47,7 +47,7 @@ bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct er
     return false;
 }
 
-bool layers_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
+bool ranks_have_same_layer(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,

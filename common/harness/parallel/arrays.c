@@ -11,12 +11,12 @@
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
 /** Returns whether rank `to` has any of the token's experts. */
-static bool is_needed(const struct split *split, const struct moe_layer *layer, int64_t token, int to)
+static bool is_needed(const struct rank_share *share, const struct moe_layer *layer, int64_t token, int to)
 {
     const int topk = layer->problem.topk;
 
     for (int k = 0; k < topk; k++)
-        if (split->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / split->num_slices)
+        if (share->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / share->num_slices)
             return true;
     return false;
 }
@@ -24,28 +24,28 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
 /**
  * Counts the rows sent to each rank. A rank receives a token only once, even if it has several of the token's experts.
  */
-static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                       struct row_lists *lists, struct error *error)
+static bool count_rows(const struct parallel_options *options, const struct rank_share *share,
+                       const struct moe_layer *layer, struct row_lists *lists, struct error *error)
 {
-    if (!ALLOCATE_ARRAY(lists->num_sent_to, split->num_ranks, error) ||
-        !ALLOCATE_ARRAY(lists->num_received_from, split->num_ranks, error))
+    if (!ALLOCATE_ARRAY(lists->num_sent_to, share->num_ranks, error) ||
+        !ALLOCATE_ARRAY(lists->num_received_from, share->num_ranks, error))
         return false;
-    lists->num_sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
-    for (int r = 0; r < split->num_ranks; r++) {
+    lists->num_sent = options->dispatch == DISPATCH_BROADCAST ? share->own_end - share->own_begin : 0;
+    for (int r = 0; r < share->num_ranks; r++) {
         lists->num_sent_to[r] = lists->num_received_from[r] = 0;
-        for (int64_t t = split->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < split->own_end; t++)
-            lists->num_sent_to[r] += is_needed(split, layer, t, r);
+        for (int64_t t = share->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < share->own_end; t++)
+            lists->num_sent_to[r] += is_needed(share, layer, t, r);
         lists->num_sent += lists->num_sent_to[r];
     }
     return true;
 }
 
 /** Copies the ids and weights of this rank's row `own` to row `sent` of the rows that it sends. */
-static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
+static void list_row(const struct rank_share *share, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
     const int topk = layer->problem.topk;
-    const int64_t from = (split->own_begin + own) * topk, to = sent * topk;
+    const int64_t from = (share->own_begin + own) * topk, to = sent * topk;
 
     memcpy((int32_t *)arrays->tensor[SENT_IDS].host.data + to, layer->routing.topk_ids + from, topk * sizeof(int32_t));
     memcpy((float *)arrays->tensor[SENT_WEIGHTS].host.data + to, layer->routing.topk_weights + from,
@@ -57,23 +57,23 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
  * Lists the rows by destination rank, counts them, and records, for each of this rank's tokens, the indices of its sent
  * rows, in which the token's sums are returned.
  */
-static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
+static void list_rows(const struct rank_share *share, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->tensor[SENT_COUNTS].host.data;
     int32_t *const rows = arrays->tensor[SENT_ROWS].host.data, *const sum_rows = arrays->tensor[SUM_ROWS].host.data;
-    const int64_t own = split->own_end - split->own_begin;
+    const int64_t own = share->own_end - share->own_begin;
     int32_t sent = 0;
 
-    for (int r = 0; r < split->num_ranks; r++) {
+    for (int r = 0; r < share->num_ranks; r++) {
         const int32_t first = sent;
 
         for (int64_t t = 0; t < own; t++) {
-            const bool is_sent = is_needed(split, layer, split->own_begin + t, r);
+            const bool is_sent = is_needed(share, layer, share->own_begin + t, r);
 
-            sum_rows[t * split->num_ranks + r] = is_sent ? sent : -1;
+            sum_rows[t * share->num_ranks + r] = is_sent ? sent : -1;
             if (!is_sent)
                 continue;
-            list_row(split, layer, arrays, t, sent);
+            list_row(share, layer, arrays, t, sent);
             rows[sent++] = (int32_t)t;
         }
         counts[r] = sent - first;
@@ -90,69 +90,69 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor for this rank's slice of the local experts' weights: `part_row` out of every `part_pitch` elements
- * of the complete array. If the complete array is generated, the slice is generated as well, on the device.
+ * Returns the tensor for this rank's slice of the local experts' weights: `part_width` out of every `part_pitch`
+ * elements of the complete array. If the complete array is generated, the slice is generated as well, on the device.
  */
-static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
-                             int64_t row)
+static struct tensor weights(const char *name, const struct tensor *whole, const struct rank_share *share,
+                             int64_t piece, int64_t row)
 {
-    const int slice = split->rank % split->num_slices;
-    struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, split->num_local, piece);
+    const int slice = share->rank % share->num_slices;
+    struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, share->num_local, piece);
 
     if (!whole->host.data) {
-        tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, split->local_experts};
-        tensor.recipe.values.part_row = row;
-        tensor.recipe.values.part_pitch = row * split->num_slices;
-        tensor.recipe.values.part_begin = row * slice;
+        tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, share->local_experts};
+        tensor.recipe.values.part_width = row;
+        tensor.recipe.values.part_pitch = row * share->num_slices;
+        tensor.recipe.values.part_offset = row * slice;
     }
     return tensor;
 }
 // [weights]
 
 /** Copies the slice from the complete array if that array is from a file. */
-static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
+static void cut_weights(const struct tensor *whole, const struct rank_share *share, int64_t piece, int64_t row,
                         struct tensor *tensor)
 {
     const size_t bytes = (size_t)row * dtype_size(whole->host.dtype);
 
-    for (int64_t i = 0; whole->host.data && i < split->num_local * piece / row; i++) {
-        const int64_t of_whole = split->local_experts[i * row / piece] * (piece / row) + i % (piece / row);
+    for (int64_t i = 0; whole->host.data && i < share->num_local * piece / row; i++) {
+        const int64_t of_whole = share->local_experts[i * row / piece] * (piece / row) + i % (piece / row);
 
         memcpy((char *)tensor->host.data + (size_t)i * bytes,
                (const char *)whole->host.data +
-                   ((size_t)of_whole * split->num_slices + (size_t)(split->rank % split->num_slices)) * bytes,
+                   ((size_t)of_whole * share->num_slices + (size_t)(share->rank % share->num_slices)) * bytes,
                bytes);
     }
 }
 
 /** Lists all arrays with their types and shapes. */
-static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct tensors *whole,
+static void list_arrays(const struct rank_share *share, const struct moe_problem *problem, const struct tensors *whole,
                         const struct row_lists *lists, bool all_to_all, struct tensors *arrays)
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
-    const int64_t own = split->own_end - split->own_begin, sent = lists->num_sent,
+    const int64_t own = share->own_end - share->own_begin, sent = lists->num_sent,
                   positions = moe_num_positions(problem);
-    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->num_tp;
+    const int64_t *const cu_tokens = share->cu_tokens + share->rank / share->tp_size;
     const int topk = problem->topk, num_experts = problem->num_experts;
     const struct tensor list[NUM_ARRAYS] = {
         [OWN_HIDDEN] = array("own_hidden", TENSOR_INPUT, dtype, own, h),
         [SENT_IDS] = array("sent_ids", TENSOR_INPUT, DTYPE_I32, sent, topk),
         [SENT_WEIGHTS] = array("sent_weights", TENSOR_INPUT, DTYPE_F32, sent, topk),
         [SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
-        [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, split->num_ranks, 1),
-        [SUM_ROWS] = array("sum_rows", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
-        [W13] = weights("w13", &whole->tensor[MOE_W13], split, moe_w13_elements(problem), i * h),
-        [W2] = weights("w2", &whole->tensor[MOE_W2], split, moe_w2_elements(problem), i),
+        [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, share->num_ranks, 1),
+        [SUM_ROWS] = array("sum_rows", TENSOR_INPUT, DTYPE_I32, own, share->num_ranks),
+        [W13] = weights("w13", &whole->tensor[MOE_W13], share, moe_w13_elements(problem), i * h),
+        [W2] = weights("w2", &whole->tensor[MOE_W2], share, moe_w2_elements(problem), i),
         [EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),
-        [RECEIVED_COUNTS] = array("received_counts", TENSOR_WORKSPACE, DTYPE_I32, split->num_ranks, 1),
+        [RECEIVED_COUNTS] = array("received_counts", TENSOR_WORKSPACE, DTYPE_I32, share->num_ranks, 1),
         [SENT_HIDDEN] = array("sent_hidden", TENSOR_WORKSPACE, dtype, sent, h),
         [HIDDEN] = array("hidden", TENSOR_WORKSPACE, dtype, n, h),
-        [IDS] = array("topk_ids", TENSOR_WORKSPACE, DTYPE_I32, n, topk),
-        [WEIGHTS] = array("topk_weights", TENSOR_WORKSPACE, DTYPE_F32, n, topk),
-        [SORTED] = array("sorted_token_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity, 1),
+        [TOPK_IDS] = array("topk_ids", TENSOR_WORKSPACE, DTYPE_I32, n, topk),
+        [TOPK_WEIGHTS] = array("topk_weights", TENSOR_WORKSPACE, DTYPE_F32, n, topk),
+        [SORTED_TOKEN_IDS] = array("sorted_token_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity, 1),
         [EXPERT_IDS] = array("expert_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
-        [NUM_PADDED] = array("num_tokens_post_padded", TENSOR_WORKSPACE, DTYPE_I32, 1, 1),
+        [NUM_TOKENS_POST_PADDED] = array("num_tokens_post_padded", TENSOR_WORKSPACE, DTYPE_I32, 1, 1),
         [ALIGN_WORKSPACE] = array("align's workspace", TENSOR_WORKSPACE, DTYPE_U8, 0,
                                   1), /* the chapter sets the size */
         [INTERMEDIATE] = array("intermediate", TENSOR_WORKSPACE, dtype, positions, i),
@@ -174,31 +174,31 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         arrays->tensor[of_all_to_all[a]].is_absent = !all_to_all;
 }
 
-bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
+bool arrays_make(const struct parallel_options *options, const struct rank_share *share, const struct moe_layer *layer,
                  const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error)
 {
     const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
-    const int64_t h = local->hidden_size, own = split->own_end - split->own_begin;
+    const int64_t h = local->hidden_size, own = share->own_end - share->own_begin;
     const size_t row_bytes = (size_t)h * dtype_size(local->dtype);
 
     *arrays = (struct tensors){.num_tensors = 0};
-    if (!count_rows(options, split, layer, lists, error))
+    if (!count_rows(options, share, layer, lists, error))
         return false;
-    list_arrays(split, local, whole, lists, all_to_all, arrays);
+    list_arrays(share, local, whole, lists, all_to_all, arrays);
     if (!tensors_allocate(arrays, error))
         return false;
     memcpy(arrays->tensor[OWN_HIDDEN].host.data,
-           (const char *)whole->tensor[MOE_HIDDEN].host.data + (size_t)split->own_begin * row_bytes,
+           (const char *)whole->tensor[MOE_HIDDEN].host.data + (size_t)share->own_begin * row_bytes,
            (size_t)own * row_bytes);
-    memcpy(arrays->tensor[EXPERT_MAP].host.data, split->expert_map, (size_t)local->num_experts * sizeof(int32_t));
-    cut_weights(&whole->tensor[MOE_W13], split, moe_w13_elements(local), local->intermediate_size * h,
+    memcpy(arrays->tensor[EXPERT_MAP].host.data, share->expert_map, (size_t)local->num_experts * sizeof(int32_t));
+    cut_weights(&whole->tensor[MOE_W13], share, moe_w13_elements(local), local->intermediate_size * h,
                 &arrays->tensor[W13]);
-    cut_weights(&whole->tensor[MOE_W2], split, moe_w2_elements(local), local->intermediate_size, &arrays->tensor[W2]);
+    cut_weights(&whole->tensor[MOE_W2], share, moe_w2_elements(local), local->intermediate_size, &arrays->tensor[W2]);
     if (all_to_all)
-        list_rows(split, layer, arrays);
+        list_rows(share, layer, arrays);
     for (int64_t t = 0; !all_to_all && t < own; t++)
-        list_row(split, layer, arrays, t, t);
+        list_row(share, layer, arrays, t, t);
     return true;
 }
 

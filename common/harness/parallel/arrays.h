@@ -10,23 +10,23 @@
  * tokens.
  */
 enum {
-    OWN_HIDDEN,      /**< [own, H] */
-    SENT_IDS,        /**< [num_sent, topk] */
-    SENT_WEIGHTS,    /**< [num_sent, topk] */
-    SENT_ROWS,       /**< [num_sent] index of this rank's row that is sent; all-to-all only */
-    SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
-    SUM_ROWS,        /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
-    W13,             /**< [local experts, 2 * slice, H] */
-    W2,              /**< [local experts, H, slice] */
-    EXPERT_MAP,      /**< [E] */
-    RECEIVED_COUNTS, /**< [ranks] number of rows from each rank; all-to-all only */
-    SENT_HIDDEN,     /**< [num_sent, H], all-to-all only */
-    HIDDEN,          /**< [n, H] the received tokens; with all-to-all usually fewer than n */
-    IDS,             /**< [n, topk] */
-    WEIGHTS,         /**< [n, topk] */
-    SORTED,          /**< align's outputs sorted_token_ids, expert_ids, num_tokens_post_padded, and its workspace */
+    OWN_HIDDEN,       /**< [own, H] */
+    SENT_IDS,         /**< [num_sent, topk] */
+    SENT_WEIGHTS,     /**< [num_sent, topk] */
+    SENT_ROWS,        /**< [num_sent] index of this rank's row that is sent; all-to-all only */
+    SENT_COUNTS,      /**< [ranks] number of rows sent to each rank; all-to-all only */
+    SUM_ROWS,         /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
+    W13,              /**< [local experts, 2 * slice, H] */
+    W2,               /**< [local experts, H, slice] */
+    EXPERT_MAP,       /**< [E] */
+    RECEIVED_COUNTS,  /**< [ranks] number of rows from each rank; all-to-all only */
+    SENT_HIDDEN,      /**< [num_sent, H], all-to-all only */
+    HIDDEN,           /**< [n, H] the received tokens; with all-to-all usually fewer than n */
+    TOPK_IDS,         /**< [n, topk] */
+    TOPK_WEIGHTS,     /**< [n, topk] */
+    SORTED_TOKEN_IDS, /**< align's outputs sorted_token_ids, expert_ids, num_tokens_post_padded, and its workspace */
     EXPERT_IDS,
-    NUM_PADDED,
+    NUM_TOKENS_POST_PADDED,
     ALIGN_WORKSPACE,
     INTERMEDIATE, /**< [n * topk, slice] */
     PARTIAL,      /**< [n * topk, H] */
@@ -49,7 +49,7 @@ struct row_lists {
  * Lists this rank's rows and arrays, and fills the inputs on the host. The caller must call arrays_free() even after a
  * failure.
  */
-bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
+bool arrays_make(const struct parallel_options *options, const struct rank_share *share, const struct moe_layer *layer,
                  const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error);
 void arrays_free(struct row_lists *lists, struct tensors *arrays);

@@ -35,7 +35,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     stop_if_asked(layer->ranks);
     if (!layer->has_times)
         return true;
-    if (!ranks_start_together(layer->ranks, error))
+    if (!ranks_stream_barrier(layer->ranks, error))
         return false;
 
     const cudaError_t status = cudaEventRecord(layer->begin_event, layer->ranks->stream);
@@ -53,8 +53,8 @@ bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct er
         status = cudaStreamSynchronize(layer->ranks->stream);
     if (status == cudaSuccess && layer->has_times)
         status = cudaEventElapsedTime(&ms, layer->begin_event, layer->end_event);
-    memcpy(stage.times, kept->times, sizeof stage.times);
-    stage.times[layer->repeat_index] = 1000.0 * ms;
+    memcpy(stage.times_us, kept->times_us, sizeof stage.times_us);
+    stage.times_us[layer->repeat_index] = 1000.0 * ms;
     stage.name = layer->ranks->stage;
     *kept = stage;
     return status == cudaSuccess || error_set_launch_failure(status, error);
@@ -92,14 +92,15 @@ bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, s
     bool good = !layer->has_times ||
                 (cudaEventCreate(&layer->begin_event) == cudaSuccess &&
                  cudaEventCreate(&layer->end_event) == cudaSuccess) ||
-                error_set_as(error, RUN_NO_DEVICE, "events cannot be created");
+                error_set_as(error, RUN_CANNOT_RUN, "events cannot be created");
 
     backend_reset_counters();
     good = good && run_once(layer, path, error);
     for (layer->repeat_index = 0; good && layer->has_times && layer->repeat_index < repeats; layer->repeat_index++)
         good = run_once(layer, path, error);
     for (int s = 0; good && s < layer->num_stages; s++)
-        layer->stages[s].us = layer->has_times ? timing_from_samples(layer->stages[s].times, repeats).median : 0.0;
+        layer->stages[s].median_us = layer->has_times ? timing_from_samples(layer->stages[s].times_us, repeats).median
+                                                      : 0.0;
     if (layer->begin_event)
         cudaEventDestroy(layer->begin_event);
     if (layer->end_event)
@@ -107,7 +108,7 @@ bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, s
     return good;
 }
 
-bool layer_sum_stages(struct parallel_layer *layer, struct error *error)
+bool layer_reduce_stages(struct parallel_layer *layer, struct error *error)
 {
     const int size = layer->ranks->all.size;
     bool good = true;
@@ -117,12 +118,12 @@ bool layer_sum_stages(struct parallel_layer *layer, struct error *error)
         return false;
     for (int s = 0; good && s < layer->num_stages; s++) {
         struct layer_stage *const stage = &layer->stages[s];
-        const double own[3] = {stage->us, stage->array_bytes, stage->received_bytes};
+        const double own[3] = {stage->median_us, stage->array_bytes, stage->received_bytes};
 
         good = group_all_gather_host(&layer->ranks->all, own, sizeof own, all, error);
         stage->received_bytes = 0.0;
         for (int r = 0; good && r < size; r++) {
-            stage->us = all[3 * r] > stage->us ? all[3 * r] : stage->us;
+            stage->median_us = all[3 * r] > stage->median_us ? all[3 * r] : stage->median_us;
             stage->array_bytes = all[3 * r + 1] > stage->array_bytes ? all[3 * r + 1] : stage->array_bytes;
             stage->received_bytes += all[3 * r + 2];
         }

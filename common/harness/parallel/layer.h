@@ -13,14 +13,14 @@ struct layer_stage {
     double array_bytes;              /**< total size of the collective's array in bytes */
     double bus_factor;               /**< ratio of bus bandwidth to algorithm bandwidth */
     double received_bytes;           /**< lower bound on the bytes received from other ranks */
-    double times[MAX_REPEATS], us;
+    double times_us[MAX_REPEATS], median_us;
 };
 
 /** A layer on this rank, ready to run. */
 struct parallel_layer {
     struct ranks *ranks;
     struct rank_group dp_group, tp_group;
-    const struct split *split;
+    const struct rank_share *share;
     const struct moe_problem *problem; /**< problem of this rank's kernels, sized for all tokens */
     struct moe_implementation experts; /**< the implementation that computes the experts */
     struct row_lists *lists;
@@ -58,6 +58,6 @@ struct layer_stage stage_of_all_reduce(const struct rank_group *group, double ar
 bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error);
 
 /** Combines the stages of all ranks: the longest time, the most bytes, and the sum of received bytes. */
-bool layer_sum_stages(struct parallel_layer *layer, struct error *error);
+bool layer_reduce_stages(struct parallel_layer *layer, struct error *error);
 
 #endif

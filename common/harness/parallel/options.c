@@ -17,24 +17,24 @@ enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 /** The options of a run on several ranks. The table continues with a layer's options. */
 static const struct option_row table[] = {
     {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .help_group = 4},
-    {"dp", "N", "TP groups, each with tokens of its own (default: all ranks / --tp)", 4, COUNT, FIELD(num_dp)},
-    {"tp", "N", "Ranks of a TP group, which have the same tokens (default 1)", 4, COUNT, FIELD(num_tp)},
+    {"dp", "N", "TP groups, each with tokens of its own (default: all ranks / --tp)", 4, COUNT, FIELD(dp_size)},
+    {"tp", "N", "Ranks of a TP group, which have the same tokens (default 1)", 4, COUNT, FIELD(tp_size)},
     {"ep", "N",
      "Parts of the experts; the ranks of a part have a slice each of its experts' intermediate elements (default: a "
      "part for each rank). --expert-map is random, or FILE.npy: [parts, experts], a map for each",
-     4, COUNT, FIELD(num_ep)},
+     4, COUNT, FIELD(ep_size)},
     {"tokens-per-group", "N,N,...", "Tokens of each TP group (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
      FIELD(tokens_per_group)},
     {"dispatch", "NAME",
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
      FIELD(dispatch), .value_words = dispatch_names},
     {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
-     FIELD(timeout_seconds), .traits = WITH_NO_RUN},
+     FIELD(timeout_seconds), .in_command_if = NEVER_IN_COMMAND},
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(num_gpus), .least = 1,
-     .most = 1024, .traits = HAS_GPUS},
+     .most = 1024, .in_command_if = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
      OPTION_INT, FIELD(num_repeats), .given_offset = offsetof(struct parallel_options, repeats_given), .least = 1,
-     .most = MAX_REPEATS, .traits = WITH_NO_RUN},
+     .most = MAX_REPEATS, .in_command_if = NEVER_IN_COMMAND},
     {.next_table = moe_option_rows},
 };
 
@@ -67,7 +67,7 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
            moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
-           program_check_seed(program, moe_options_traits(&options->moe, program));
+           program_reject_unused_seed(program, moe_options_traits(&options->moe, program));
 }
 
 void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program)

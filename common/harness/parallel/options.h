@@ -13,7 +13,7 @@ extern const char *const dispatch_names[];
 /** The options of a run, whose first member is a layer's options. Strings point into argv. */
 struct parallel_options {
     struct moe_options moe;
-    int num_dp, num_tp, num_ep; /**< numbers of TP groups, their ranks, and expert parts; 0 if not given */
+    int dp_size, tp_size, ep_size; /**< numbers of TP groups, their ranks, and expert parts; 0 if not given */
     const char *tokens_per_group;
     enum dispatch dispatch;
     int timeout_seconds, num_gpus, num_repeats;

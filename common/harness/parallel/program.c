@@ -17,7 +17,7 @@ struct everything {
     const struct parallel_chapter *chapter;
     struct parallel_options options;
     struct ranks ranks;
-    struct split split;
+    struct rank_share share;
     struct moe_layer whole;
     struct tensors whole_arrays, arrays;
     struct row_lists lists;
@@ -36,17 +36,17 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
 {
     struct error failed = {.result = RUN_VERIFIED};
 
-    all->ranks.time_limit = all->options.timeout_seconds;
+    all->ranks.time_limit_seconds = all->options.timeout_seconds;
     ranks_install_signal_handlers(&all->ranks, all->chapter->name);
-    alarm((unsigned)all->ranks.time_limit + 1);
+    alarm((unsigned)all->ranks.time_limit_seconds + 1);
     if (!ranks_connect(&all->ranks, &failed)) {
         *error = failed;
         return false;
     }
     alarm(0);
     ranks_install_signal_handlers(&all->ranks, all->chapter->name);
-    return (arguments_agree(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
-           ranks_agree(&all->ranks, error);
+    return (ranks_have_same_arguments(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_share_failure(&all->ranks, error);
 }
 
 /** Sets the problem of this rank's kernels, sized for all tokens, and chooses their implementation. */
@@ -57,8 +57,8 @@ static bool settle_local(struct everything *all, struct error *error)
     struct moe_problem *const local = &all->local;
 
     *local = all->whole.problem;
-    local->num_local_experts = all->split.num_local;
-    local->intermediate_size = all->split.slice_size;
+    local->num_local_experts = all->share.num_local;
+    local->intermediate_size = all->share.slice_size;
     local->block_size = requested ? requested : 16; /* the smallest block size that an implementation chooses */
     all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->fallback : chapter->experts;
     if (local->num_experts > chapter->max_align_experts)
@@ -77,40 +77,40 @@ static bool load(struct everything *all, const struct program *program, struct e
 
     all->ranks.stage = "load";
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
-    good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
+    good = split_ranks(options, &all->ranks, &all->share, error) && split_set_num_tokens(options, &all->share, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.expert_map_option = map;
-    good = good && split_layer(options, map, &all->whole.problem, &all->split, error) && settle_local(all, error);
-    return ranks_agree(&all->ranks, error) &&
-           (layers_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
-           ranks_agree(&all->ranks, error);
+    good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
+    return ranks_share_failure(&all->ranks, error) &&
+           (ranks_have_same_layer(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_share_failure(&all->ranks, error);
 }
 
 /** Allocates a rank's arrays on its device and creates its groups. With --trace, rank 0's kernels are traced. */
 static bool prepare(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_layer *const layer = &all->layer;
-    struct split *const split = &all->split;
+    struct rank_share *const share = &all->share;
     const struct align_problem align = moe_align_problem(&all->local);
     bool good;
 
     all->ranks.stage = "prepare";
     layer->ranks = &all->ranks;
-    layer->split = split;
+    layer->share = share;
     layer->problem = &all->local;
     layer->lists = &all->lists;
     layer->arrays = &all->arrays;
     layer->has_times = program->backend.has_times;
-    good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
+    good = arrays_make(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
                        error);
     all->arrays.tensor[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && split->rank == 0)
+    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && share->rank == 0)
         backend_trace_begin(program->requested_options.trace_kernel, error);
-    if (!ranks_agree(&all->ranks, error))
+    if (!ranks_share_failure(&all->ranks, error))
         return false;
-    alarm((unsigned)all->ranks.time_limit + 1);
-    good = group_split(&all->ranks.all, split->rank % split->num_tp, "the DP group", &layer->dp_group, error) &&
-           group_split(&all->ranks.all, split->rank / split->num_tp, "the TP group", &layer->tp_group, error);
+    alarm((unsigned)all->ranks.time_limit_seconds + 1);
+    good = group_split(&all->ranks.all, share->rank % share->tp_size, "the DP group", &layer->dp_group, error) &&
+           group_split(&all->ranks.all, share->rank / share->tp_size, "the TP group", &layer->tp_group, error);
     alarm(0);
     return good;
 }
@@ -125,17 +125,18 @@ static bool run(struct everything *all, struct program *program, struct error *e
 {
     if (program_open(program) && all->options.repeats_given && !program->backend.has_times)
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
-    if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
+    if (!ranks_share_failure(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.has_agreed = false; /* from here on, a rank that fails may leave others waiting in a collective */
+    all->ranks.has_shared_failure =
+        false; /* from here on, a rank that fails may leave others waiting in a collective */
     if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.num_repeats, error))
         return false;
     backend_read_counters(&program->counters);
     all->ranks.stage = "check";
-    if (!results_gather(&all->layer, &all->results, error) || !layer_sum_stages(&all->layer, error))
+    if (!results_gather(&all->layer, &all->results, error) || !layer_reduce_stages(&all->layer, error))
         return false;
     tensors_download_checked(&all->arrays, error);
-    return ranks_agree(&all->ranks, error);
+    return ranks_share_failure(&all->ranks, error);
 }
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
@@ -144,7 +145,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
 static void part(struct everything *all)
 {
     signal(SIGTERM, SIG_IGN); /* mpirun sends SIGTERM when a rank has exited with a nonzero code */
-    alarm((unsigned)all->ranks.time_limit + 1);
+    alarm((unsigned)all->ranks.time_limit_seconds + 1);
     group_free(&all->layer.dp_group);
     group_free(&all->layer.tp_group);
     tensors_free_device(&all->arrays);
@@ -157,7 +158,7 @@ static void free_everything(struct everything *all)
     arrays_free(&all->lists, &all->arrays);
     tensors_free(&all->whole_arrays);
     moe_routing_free(&all->whole.routing);
-    split_free(&all->split);
+    rank_share_free(&all->share);
     free(all->results);
 }
 
@@ -172,7 +173,7 @@ static int leave(struct everything *all, struct program *program)
     if (program->error.text[0] == '\0')
         program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
     program_print_error(program);
-    if (all->ranks.has_agreed) {
+    if (all->ranks.has_shared_failure) {
         part(all);
         free_everything(all);
     }
@@ -202,7 +203,7 @@ static int conclude(struct everything *all, struct program *program)
     struct error *const error = &program->error;
     int code;
 
-    parallel_describe_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
+    parallel_describe_run(program, &all->options, &all->share, &all->whole.problem, all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
         write_files(&program->requested_options, &all->whole_arrays, error);
     parallel_report(program, &all->options, &all->whole.problem, &all->layer);

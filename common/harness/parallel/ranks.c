@@ -23,13 +23,13 @@ bool group_error_set(const struct rank_group *group, struct error *error, const 
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
+    return error_set_as(error, RUN_CANNOT_RUN, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
 }
 
 bool group_error_set_timeout(const struct rank_group *group, struct error *error)
 {
     return group_error_set(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
-                           group->ranks->time_limit);
+                           group->ranks->time_limit_seconds);
 }
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static int record_end(pid_t pid, int status, pid_t *pids, int count)
         if (WIFSIGNALED(status))
             fprintf(stderr, "%s: rank %d was ended by signal %d\n", program_invocation_short_name, r, WTERMSIG(status));
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : RUN_CANNOT_RUN;
 }
 
 static void signal_ranks(const pid_t *pids, int count, int signal)
@@ -91,7 +91,7 @@ bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct e
     ranks->rendezvous = mmap(NULL, sizeof *ranks->rendezvous, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                              0);
     if (ranks->rendezvous == MAP_FAILED)
-        return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
+        return error_set_as(error, RUN_CANNOT_RUN, "shared memory: %s", strerror(errno));
     if (!ALLOCATE_ARRAY(pids, num_processes, error))
         return false;
     for (int r = 0; r < num_processes; r++) {
@@ -104,7 +104,7 @@ bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct e
             return true;
         }
         if (pids[r] < 0) {
-            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, num_processes, strerror(errno));
+            error_set_as(error, RUN_CANNOT_RUN, "process %d of %d: %s", r, num_processes, strerror(errno));
             for (int other = 0; other < r; other++)
                 kill(pids[other], SIGTERM);
             num_processes = r;
@@ -128,7 +128,7 @@ static void report_and_exit(int signal)
     (void)signal;
     if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
         _exit(RUN_BAD_INPUT);
-    _exit(RUN_NO_DEVICE);
+    _exit(RUN_CANNOT_RUN);
 }
 
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program)
@@ -182,11 +182,11 @@ static bool keep(const struct rank_group *group, const void *own, int64_t bytes,
     return status == cudaSuccess || error_set_cuda(error, "copying on the device", status);
 }
 
-bool group_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                      struct error *error)
+bool group_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                      void *receive_buffer, struct error *error)
 {
-    return group->size == 1 ? keep(group, own_part, bytes[0], all_parts, error)
-                            : connection_all_gather(group, own_part, bytes, all_parts, error);
+    return group->size == 1 ? keep(group, send_buffer, bytes[0], receive_buffer, error)
+                            : connection_all_gather(group, send_buffer, bytes, receive_buffer, error);
 }
 
 bool group_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
@@ -202,7 +202,7 @@ bool group_all_to_all(const struct rank_group *group, const void *send_buffer, c
                : connection_all_to_all(group, send_buffer, send_bytes, receive_buffer, receive_bytes, error);
 }
 
-bool group_all_gather_host(const struct rank_group *group, const void *own_part, size_t bytes, void *all_parts,
+bool group_all_gather_host(const struct rank_group *group, const void *send_buffer, size_t bytes, void *receive_buffer,
                            struct error *error)
 {
     const size_t all_bytes = bytes * (size_t)group->size;
@@ -212,7 +212,7 @@ bool group_all_gather_host(const struct rank_group *group, const void *own_part,
     bool good;
 
     if (group->size == 1) {
-        memcpy(all_parts, own_part, bytes);
+        memcpy(receive_buffer, send_buffer, bytes);
         return true;
     }
     if (!ALLOCATE_ARRAY(parts, group->size, error))
@@ -221,29 +221,29 @@ bool group_all_gather_host(const struct rank_group *group, const void *own_part,
         parts[r] = (int64_t)bytes;
     status = cudaMalloc((void **)&device, bytes + all_bytes);
     if (status == cudaSuccess)
-        status = cudaMemcpyAsync(device + all_bytes, own_part, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
+        status = cudaMemcpyAsync(device + all_bytes, send_buffer, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
     good = status == cudaSuccess && connection_all_gather(group, device + all_bytes, parts, device, error);
     if (good)
-        status = cudaMemcpy(all_parts, device, all_bytes, cudaMemcpyDeviceToHost);
+        status = cudaMemcpy(receive_buffer, device, all_bytes, cudaMemcpyDeviceToHost);
     cudaFree(device);
     free(parts);
     return status == cudaSuccess ? good : error_set_cuda(error, "a few bytes of device memory", status);
 }
 
-void group_begin(const struct rank_group *group)
+void collectives_group_start(const struct rank_group *group)
 {
     if (group->size > 1)
-        connection_begin();
+        connection_group_start();
 }
 
-bool group_end(const struct rank_group *group, struct error *error)
+bool collectives_group_end(const struct rank_group *group, struct error *error)
 {
-    return group->size == 1 || connection_end(group, error);
+    return group->size == 1 || connection_group_end(group, error);
 }
 
-bool ranks_start_together(const struct ranks *ranks, struct error *error)
+bool ranks_stream_barrier(const struct ranks *ranks, struct error *error)
 {
-    return ranks->all.size == 1 || connection_start_together(ranks, error);
+    return ranks->all.size == 1 || connection_stream_barrier(ranks, error);
 }
 
 /** Sets this rank's error from the results of all ranks. */
@@ -264,15 +264,15 @@ static void hear(const struct ranks *ranks, const int32_t *all, struct error *er
                          ranks->all.rank, ranks->stage, r);
 }
 
-bool ranks_agree(struct ranks *ranks, struct error *error)
+bool ranks_share_failure(struct ranks *ranks, struct error *error)
 {
     const int32_t own = (int32_t)error->result;
     struct error failed = {.result = RUN_VERIFIED};
     int32_t *all = NULL;
 
-    ranks->has_agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
-                        group_all_gather_host(&ranks->all, &own, sizeof own, all, &failed);
-    if (ranks->has_agreed)
+    ranks->has_shared_failure = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                                group_all_gather_host(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->has_shared_failure)
         hear(ranks, all, error);
     else if (!own)
         *error = failed;

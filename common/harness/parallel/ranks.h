@@ -30,10 +30,11 @@ struct rank_group {
 /** All ranks. Before ranks_connect(), all members except the time limit are zero. */
 struct ranks {
     struct rank_group all;
-    double time_limit;   /**< time limit for each collective, in seconds */
-    const char *stage;   /**< current stage, for messages; the program sets it */
+    double time_limit_seconds; /**< time limit for each collective, in seconds */
+    const char *stage;         /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
-    bool has_agreed;     /**< whether ranks_agree() has reached all ranks, so that they can disconnect cleanly */
+    /** Whether ranks_share_failure() has reached all ranks, so that they can disconnect cleanly. */
+    bool has_shared_failure;
     float *scratch_float;          /**< one float in device memory, used by the connection */
     int num_forked;                /**< number of ranks that this program forked; 0 if mpirun started the ranks */
     struct rendezvous *rendezvous; /**< memory that forked ranks share */
@@ -54,7 +55,7 @@ extern const bool connection_forks;
 bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error);
 
 /**
- * Installs signal handlers that report why this rank exits and then exit with RUN_NO_DEVICE. The rank exits
+ * Installs signal handlers that report why this rank exits and then exit with RUN_CANNOT_RUN. The rank exits
  * if it receives SIGTERM after another rank has died, or if its alarm fires, which enforces the time limit outside
  * collectives. Must be called again after ranks_connect() has set the rank's number.
  */
@@ -74,38 +75,44 @@ bool group_split(const struct rank_group *parent, int color, const char *name, s
                  struct error *error);
 void group_free(struct rank_group *group);
 
-/** All-gathers bytes[r] bytes from each rank r, in rank order. Parts may differ in size and may be empty. */
-bool group_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                      struct error *error);
+/**
+ * All-gathers bytes[r] bytes from each rank r into every rank's receive_buffer, in rank order. Both buffers are in
+ * device memory. Parts may differ in size and may be empty.
+ */
+bool group_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                      void *receive_buffer, struct error *error);
 
 /**
- * Adds up the f32 arrays of all ranks element by element; the sums replace every rank's array. The order of the
- * additions is not fixed.
+ * Adds up the f32 arrays of all ranks, in device memory, element by element; the sums replace every rank's array. The
+ * order of the additions is not fixed.
  */
 bool group_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);
 
 /**
- * Sends send_bytes[r] bytes to each rank r and receives receive_bytes[r] bytes from that rank. Parts are contiguous, in
- * rank order.
+ * Sends send_bytes[r] bytes to each rank r and receives receive_bytes[r] bytes from that rank. Both
+ * buffers are in device memory; their parts are contiguous, in rank order.
  */
 bool group_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
                       void *receive_buffer, const int64_t *receive_bytes, struct error *error);
 
 /**
  * Combine the collectives issued between these two calls into one, if the connection supports grouping; their results
- * are available only after group_end(). group_all_gather_host() must not be called in between.
+ * are available only after collectives_group_end(). group_all_gather_host() must not be called in between.
  */
-void group_begin(const struct rank_group *group);
-bool group_end(const struct rank_group *group, struct error *error);
+void collectives_group_start(const struct rank_group *group);
+bool collectives_group_end(const struct rank_group *group, struct error *error);
 
 /**
  * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
  * return earlier.
  */
-bool ranks_start_together(const struct ranks *ranks, struct error *error);
+bool ranks_stream_barrier(const struct ranks *ranks, struct error *error);
 
-/** All-gathers a few bytes of host memory from each rank. All parts have the same size. */
-bool group_all_gather_host(const struct rank_group *group, const void *own_part, size_t bytes, void *all_parts,
+/**
+ * All-gathers `bytes` bytes from each rank into every rank's receive_buffer, in rank order, as group_all_gather() does,
+ * but between buffers in host memory.
+ */
+bool group_all_gather_host(const struct rank_group *group, const void *send_buffer, size_t bytes, void *receive_buffer,
                            struct error *error);
 
 /**
@@ -113,20 +120,20 @@ bool group_all_gather_host(const struct rank_group *group, const void *own_part,
  * error names that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid
  * argument, only rank 0 reports the failure, and the error text of the others becomes "".
  */
-bool ranks_agree(struct ranks *ranks, struct error *error);
+bool ranks_share_failure(struct ranks *ranks, struct error *error);
 
 /**
  * The connection's implementations of the functions above, for groups of at least two ranks, with the same contracts.
  */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
-bool connection_start_together(const struct ranks *ranks, struct error *error);
+bool connection_stream_barrier(const struct ranks *ranks, struct error *error);
 bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
 void connection_free(struct rank_group *group);
-void connection_begin(void);
-bool connection_end(const struct rank_group *group, struct error *error);
-bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                           struct error *error);
+void connection_group_start(void);
+bool connection_group_end(const struct rank_group *group, struct error *error);
+bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                           void *receive_buffer, struct error *error);
 bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);
 bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
                            void *receive_buffer, const int64_t *receive_bytes, struct error *error);

@@ -6,16 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
+void parallel_describe_run(struct program *program, struct parallel_options *options, const struct rank_share *share,
                            const struct moe_problem *problem, int block_size)
 {
     char tokens[64];
 
-    options->num_dp = split->num_dp;
-    options->num_tp = split->num_tp;
-    options->num_ep = split->num_parts;
+    options->dp_size = share->dp_size;
+    options->tp_size = share->tp_size;
+    options->ep_size = share->num_expert_parts;
     options->moe.problem.block_size = block_size;
-    parallel_options_command(options, split->num_ranks, program);
+    parallel_options_command(options, share->num_ranks, program);
     moe_problem_describe(problem, program->problem_text, sizeof program->problem_text);
     program->distribution_name = moe_source_name(&options->moe);
     moe_describe_input(&options->moe, program->input_text, sizeof program->input_text);
@@ -37,8 +37,8 @@ static void number_or_nothing(struct record *row, int width, const char *name, b
 
 static void report_stage(const struct layer_stage *stage, bool has_times, struct record *list)
 {
-    struct record *const row = record_add_object(list, IN_TABLE | IN_JSON, NULL);
-    const double algorithm = stage->us > 0.0 ? 1e-3 * stage->array_bytes / stage->us : 0.0;
+    struct record *const row = record_list_add_row(list, IN_TABLE | IN_JSON);
+    const double algorithm = stage->median_us > 0.0 ? 1e-3 * stage->array_bytes / stage->median_us : 0.0;
     const double bus = algorithm * stage->bus_factor;
     const bool moves = stage->num_ranks > 0;
     char digits[32];
@@ -50,7 +50,7 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
     record_add_column(row, 15, "over the bus", "%s",
                       moves ? format_thousands((uint64_t)stage->received_bytes, digits) : "");
     if (has_times) {
-        record_add_column(row, 10, "us", "%.1f", stage->us);
+        record_add_column(row, 10, "us", "%.1f", stage->median_us);
         number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
         number_or_nothing(row, 9, "bus GB/s", moves, 2, bus);
     }
@@ -60,7 +60,7 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
     record_add_number(row, IN_JSON, "bytes", "%.0f", stage->array_bytes);
     record_add_number(row, IN_JSON, "bytes_over_the_bus", "%.0f", stage->received_bytes);
     if (has_times) {
-        record_add_number(row, IN_JSON, "us", "%.2f", stage->us);
+        record_add_number(row, IN_JSON, "us", "%.2f", stage->median_us);
         record_add_number(row, IN_JSON, "algorithm_gb_per_s", "%.3f", algorithm);
         record_add_number(row, IN_JSON, "bus_gb_per_s", "%.3f", bus);
     }
@@ -69,7 +69,7 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer)
 {
-    const struct split *const split = layer->split;
+    const struct rank_share *const share = layer->share;
     struct moe_problem run = *problem;
     struct record *head, *result, *list;
     double received = 0.0;
@@ -81,19 +81,19 @@ void parallel_report(struct program *program, const struct parallel_options *opt
         report_add_provenance(program, head);
     moe_report_problem(&options->moe, &run, true, head);
     result = program_report_result(program);
-    record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
-                    split->num_dp, split->num_tp);
+    record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", share->num_ranks,
+                    share->dp_size, share->tp_size);
     record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
-                    split->num_parts, split->num_parts == 1 ? "" : "s", split->num_slices,
-                    split->num_slices == 1 ? "" : "s", split->num_local, problem->num_experts);
+                    share->num_expert_parts, share->num_expert_parts == 1 ? "" : "s", share->num_slices,
+                    share->num_slices == 1 ? "" : "s", share->num_local, problem->num_experts);
     for (int s = 0; s < layer->num_stages; s++)
         received += layer->stages[s].received_bytes;
     record_add_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
                     dispatch_names[options->dispatch], format_thousands((uint64_t)received, digits));
-    record_add_number(result, IN_DATA, "ranks", "%d", split->num_ranks);
-    record_add_number(result, IN_DATA, "dp", "%d", split->num_dp);
-    record_add_number(result, IN_DATA, "tp", "%d", split->num_tp);
-    record_add_number(result, IN_DATA, "ep", "%d", split->num_parts);
+    record_add_number(result, IN_DATA, "ranks", "%d", share->num_ranks);
+    record_add_number(result, IN_DATA, "dp", "%d", share->dp_size);
+    record_add_number(result, IN_DATA, "tp", "%d", share->tp_size);
+    record_add_number(result, IN_DATA, "ep", "%d", share->num_expert_parts);
     record_add_text(result, IN_DATA, "dispatch", "%s", dispatch_names[options->dispatch]);
     record_add_number(result, IN_DATA, "bytes_over_the_bus", "%.0f", received);
     record_add_text(result, IN_TABLE, NULL, "%s", "");

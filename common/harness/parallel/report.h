@@ -8,7 +8,7 @@
  * Sets the strings that describe the run, and sets omitted options to their defaults, so that the command reproduces
  * the run.
  */
-void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
+void parallel_describe_run(struct program *program, struct parallel_options *options, const struct rank_share *share,
                            const struct moe_problem *problem, int block_size);
 
 /** Adds to the report the problem, the ranks, and every stage with its figures combined over all ranks. */

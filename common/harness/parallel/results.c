@@ -14,17 +14,17 @@ static size_t row_bytes(const struct parallel_layer *layer)
 
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error)
 {
-    const struct split *const split = layer->split;
-    const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * split->num_tp) * row;
+    const struct rank_share *const share = layer->share;
+    const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * share->tp_size) * row;
     void *device = NULL;
     int64_t *parts;
     cudaError_t status;
     bool good;
 
-    if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, split->num_ranks, error))
+    if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, share->num_ranks, error))
         return false;
-    for (int r = 0; r < split->num_ranks; r++)
-        parts[r] = (split->cu_tokens[r / split->num_tp + 1] - split->cu_tokens[r / split->num_tp]) * (int64_t)row;
+    for (int r = 0; r < share->num_ranks; r++)
+        parts[r] = (share->cu_tokens[r / share->tp_size + 1] - share->cu_tokens[r / share->tp_size]) * (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
     good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
            group_all_gather(&layer->ranks->all, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
@@ -43,14 +43,14 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
 /** Assembles the layer's output from the results of rank `t` of every TP group. */
 static void assemble(const struct parallel_layer *layer, const char *results, int t, char *output)
 {
-    const struct split *const split = layer->split;
+    const struct rank_share *const share = layer->share;
     const size_t row = row_bytes(layer);
 
-    for (int d = 0; d < split->num_dp; d++) {
-        const size_t begin = (size_t)split->cu_tokens[d] * row;
-        const size_t bytes = (size_t)(split->cu_tokens[d + 1] - split->cu_tokens[d]) * row;
+    for (int d = 0; d < share->dp_size; d++) {
+        const size_t begin = (size_t)share->cu_tokens[d] * row;
+        const size_t bytes = (size_t)(share->cu_tokens[d + 1] - share->cu_tokens[d]) * row;
 
-        memcpy(output + begin, results + begin * (size_t)split->num_tp + (size_t)t * bytes, bytes);
+        memcpy(output + begin, results + begin * (size_t)share->tp_size + (size_t)t * bytes, bytes);
     }
 }
 
@@ -59,8 +59,8 @@ bool results_check(const struct parallel_layer *layer, const char *results, stru
 {
     bool good = true;
 
-    whole->num_slices = layer->split->num_slices;
-    for (int t = 0; good && t < layer->split->num_tp; t++) {
+    whole->num_slices = layer->share->num_slices;
+    for (int t = 0; good && t < layer->share->tp_size; t++) {
         assemble(layer, results, t, tensors->tensor[MOE_OUTPUT].host.data);
         good = moe_check(whole, tensors, error);
     }

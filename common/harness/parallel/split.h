@@ -10,8 +10,8 @@
  * A rank's share of the layer. Rank r is rank r % tp of TP group r / tp, whose ranks have the same tokens. It has the
  * experts of part r / slices and slice r % slices of these experts' intermediate elements.
  */
-struct split {
-    int num_ranks, rank, num_dp, num_tp, num_parts, num_slices;
+struct rank_share {
+    int num_ranks, rank, dp_size, tp_size, num_expert_parts, num_slices;
     int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each TP group's tokens, followed by the total */
     int32_t *owner_parts;   /**< [E] the part to which each expert belongs */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */
@@ -24,23 +24,23 @@ struct split {
 /**
  * Divides the ranks into TP groups, parts and slices, before the layer is known. On failure the error names the option.
  */
-bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct split *split,
+bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct rank_share *share,
                  struct error *error);
 
 /** Sets the number of tokens if --tokens-per-group gives it, before the layer is loaded. */
-bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
+bool split_set_num_tokens(struct parallel_options *options, struct rank_share *share, struct error *error);
 
 /**
  * Splits tokens, experts and slices after the layer has been loaded; `expert_map_option` is the value of --expert-map.
- * The caller must call split_free().
+ * The caller must call rank_share_free().
  */
 bool split_layer(const struct parallel_options *options, const char *expert_map_option,
-                 const struct moe_problem *problem, struct split *split, struct error *error);
-void split_free(struct split *split);
+                 const struct moe_problem *problem, struct rank_share *share, struct error *error);
+void rank_share_free(struct rank_share *share);
 
 /**
  * Returns a rank's first token if --dispatch is all-to-all. The rank's tokens end where the next rank's tokens begin.
  */
-int64_t split_share_begin(const struct split *split, int rank);
+int64_t rank_share_first_token(const struct rank_share *share, int rank);
 
 #endif

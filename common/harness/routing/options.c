@@ -23,7 +23,7 @@ static const struct option_row table[] = {
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
     return gate_options_traits(&options->gate, program) |
-           (array_source(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
+           (array_source_of(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
 }
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
@@ -35,7 +35,7 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
             "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "
             "by expert, checks both, and reports",
             argc, argv, options) ||
-        !program_check_seed(program, options_traits(options, program)))
+        !program_reject_unused_seed(program, options_traits(options, program)))
         return false;
     if (!options->gate.program.num_tokens_given && !options->gate.program.bench &&
         options->gate.source == GATE_SOURCE_ROUTER) {

@@ -29,7 +29,7 @@ void routing_covering_start(const struct routing_implementation *implementation,
  * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
  * Returns false if no problem is left.
  */
-bool routing_problem_to_try(struct covering_design *covering, const struct routing_implementation *implementation,
-                            uint64_t seed, struct routing_options *options);
+bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
+                              uint64_t seed, struct routing_options *options);
 
 #endif

@@ -16,8 +16,8 @@ void routing_covering_start(const struct routing_implementation *implementation,
     covering_add_dimensions(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 
-bool routing_problem_to_try(struct covering_design *covering, const struct routing_implementation *implementation,
-                            uint64_t seed, struct routing_options *options)
+bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
+                              uint64_t seed, struct routing_options *options)
 {
     while (covering_propose(covering)) {
         struct routing_problem problem;
@@ -27,7 +27,7 @@ bool routing_problem_to_try(struct covering_design *covering, const struct routi
         if (!gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, &options->gate))
             continue;
         options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
-        if (routing_settle_problem(options, implementation, &problem, &(struct error){0}))
+        if (routing_derive_align_problem(options, implementation, &problem, &(struct error){0}))
             return true;
     }
     return false;

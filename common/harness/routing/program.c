@@ -116,8 +116,9 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     routing_covering_start(&chapter->implementation, program.requested_options.seed,
                            program.requested_options.check_only_corners, &program.covering);
     while (program_next_run(&program)) {
-        if (program.requested_options.check_all && !routing_problem_to_try(&program.covering, &chapter->implementation,
-                                                                           program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !routing_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                      &options))
             break;
         run(&program, chapter, &options);
     }

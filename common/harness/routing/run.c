@@ -46,8 +46,9 @@ struct checked_launch routing_checked_launch(const struct routing_problem *probl
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
-                            struct routing_problem *problem, struct error *error)
+bool routing_derive_align_problem(const struct routing_options *options,
+                                  const struct routing_implementation *implementation, struct routing_problem *problem,
+                                  struct error *error)
 {
     const struct gate_problem *const gate = &options->gate.problem;
     struct align_problem *const align = &problem->align;
@@ -57,7 +58,7 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
     align->overlap = gate->overlap;
     if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
-    align->capacity = align_capacity_of_few(align);
+    align->capacity = align_capacity_for_few_ids(align);
     return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
            check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
                            error);
@@ -90,11 +91,11 @@ bool routing_load(struct routing_options *options, const struct routing_implemen
                   struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
-    const bool has_map = array_source(options->expert_map_option) != ARRAY_NONE;
+    const bool has_map = array_source_of(options->expert_map_option) != ARRAY_NONE;
 
     if (!gate_load(&options->gate, &any_gate, tensors, error))
         return false;
-    if (routing_settle_problem(options, implementation, problem, error) &&
+    if (routing_derive_align_problem(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
         align_load_expert_map(options->expert_map_option, problem->align.num_experts, options->gate.program.seed,
                               tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))

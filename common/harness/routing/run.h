@@ -31,8 +31,9 @@ bool routing_load(struct routing_options *options, const struct routing_implemen
  * Derives align's part of the problem from the gate's, and checks that the problem is valid and supported. On failure,
  * returns false and sets *error.
  */
-bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
-                            struct routing_problem *problem, struct error *error);
+bool routing_derive_align_problem(const struct routing_options *options,
+                                  const struct routing_implementation *implementation, struct routing_problem *problem,
+                                  struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
 struct checked_launch routing_checked_launch(const struct routing_problem *problem,

@@ -139,8 +139,8 @@ bool backend_share_with_forks(void)
     return simt_share_memory();
 }
 
-cudaError_t backend_generate(struct generated_array values, enum dtype dtype, int64_t first_index, int64_t num_values,
-                             void *device, uint64_t *num_different)
+cudaError_t backend_generate_or_compare(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                        int64_t num_values, void *device, uint64_t *num_different)
 {
     enum { CHUNK_BYTES = 1 << 16 };
     const size_t size = dtype_size(dtype);
@@ -167,7 +167,7 @@ const char *backend_fault_message(void)
     return simt_fault_message();
 }
 
-const char *backend_limitations(void)
+const char *backend_counter_limitations(void)
 {
     return simt_limitations();
 }
@@ -179,7 +179,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, far more than a figure can show */
 
     if (!simt_trace_begin(MAX_EVENTS))
-        return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
+        return error_set_as(error, RUN_CANNOT_RUN, "--trace: out of memory");
     simt_trace_only_kernel(kernel);
     traced_kernel = kernel;
     return true;
@@ -207,7 +207,7 @@ bool backend_trace_end(FILE *stream, struct error *error)
         return true;
     if (errno == 0)
         return fail_not_launched(error);
-    return errno == ENOMEM ? error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory")
+    return errno == ENOMEM ? error_set_as(error, RUN_CANNOT_RUN, "--trace: out of memory")
                            : error_set(error, "--trace: the trace cannot be written: %s", strerror(errno));
 }
 
@@ -230,8 +230,8 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error)
+bool backend_measure_gemm_rate(double min_us, double *operations_per_second, struct error *error)
 {
-    (void)least_us, (void)operations_per_second;
+    (void)min_us, (void)operations_per_second;
     return error_set(error, "the CPU simulator has no times");
 }

@@ -39,12 +39,12 @@ static MPI_Comm comm_of(const struct rank_group *group)
 static bool await(const struct rank_group *group, int begun, MPI_Request *request, struct error *error)
 {
     static const struct timespec nap = {.tv_nsec = 50000};
-    const double begin = seconds_now();
+    const double begin = monotonic_seconds();
     int done = 0, result = begun;
 
     while (result == MPI_SUCCESS && !done) {
         result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (!done && seconds_now() - begin > group->ranks->time_limit)
+        if (!done && monotonic_seconds() - begin > group->ranks->time_limit_seconds)
             return group_error_set_timeout(group, error);
         if (!done)
             nanosleep(&nap, NULL);
@@ -57,7 +57,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (ranks_started() == 1)
         return true;
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-        return error_set_as(error, RUN_NO_DEVICE, "MPI cannot be started");
+        return error_set_as(error, RUN_CANNOT_RUN, "MPI cannot be started");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     ranks->all.connection = (void *)(intptr_t)MPI_COMM_WORLD;
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
@@ -72,7 +72,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because nothing is timed on the CPU. */
-bool connection_start_together(const struct ranks *ranks, struct error *error)
+bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
@@ -162,30 +162,30 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
 }
 
 /** Does nothing, because MPI cannot group collectives. */
-void connection_begin(void)
+void connection_group_start(void)
 {
 }
 
-bool connection_end(const struct rank_group *group, struct error *error)
+bool connection_group_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
 }
 
-bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                           struct error *error)
+bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                           void *receive_buffer, struct error *error)
 {
     const int size = group->size;
     struct staged staged = {.to_bytes = (size_t)bytes[group->rank]};
     MPI_Request request;
     const bool good = ALLOCATE_ARRAY(staged.counts, 2 * size, error) &&
                       count_parts(group, bytes, staged.counts, &staged.from_bytes, error) &&
-                      stage(group, own_part, &staged, error) &&
+                      stage(group, send_buffer, &staged, error) &&
                       await(group,
                             MPI_Iallgatherv(staged.to, (int)staged.to_bytes, MPI_BYTE, staged.from, staged.counts,
                                             staged.counts + size, MPI_BYTE, comm_of(group), &request),
                             &request, error) &&
-                      unstage(&staged, all_parts, error);
+                      unstage(&staged, receive_buffer, error);
 
     staged_free(&staged);
     return good;

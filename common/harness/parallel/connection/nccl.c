@@ -42,20 +42,21 @@ static ncclComm_t *comm_pointer(struct rank_group *group)
 /** Waits for a call that may still be in progress in a communicator, because an NCCL thread executes it. */
 static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
-    const double begin = seconds_now();
+    const double begin = monotonic_seconds();
 
     while (result == ncclInProgress && comm) {
         const ncclResult_t requested = ncclCommGetAsyncError(comm, &result);
 
         if (requested != ncclSuccess)
             result = requested;
-        if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit))
+        if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit_seconds))
             return group_error_set_timeout(group, error);
     }
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-static bool is_grouped; /* true from connection_begin() to connection_end(); per thread, like NCCL's groups */
+static bool
+    is_grouped; /* true from connection_group_start() to connection_group_end(); per thread, like NCCL's groups */
 
 /**
  * Waits for a collective: first for the call, then for the stream. Inside a group, returns immediately, because the
@@ -63,7 +64,7 @@ static bool is_grouped; /* true from connection_begin() to connection_end(); per
  */
 static bool await(const struct rank_group *group, ncclResult_t result, struct error *error)
 {
-    const double begin = seconds_now();
+    const double begin = monotonic_seconds();
     cudaError_t status;
 
     if (is_grouped && (result == ncclSuccess || result == ncclInProgress))
@@ -76,7 +77,7 @@ static bool await(const struct rank_group *group, ncclResult_t result, struct er
         if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
             (state != ncclSuccess && state != ncclInProgress))
             return group_error_set(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
-        if (!backoff_wait(begin, group->ranks->time_limit))
+        if (!backoff_wait(begin, group->ranks->time_limit_seconds))
             return group_error_set_timeout(group, error);
     }
     return status == cudaSuccess || error_set_cuda(error, "a collective", status);
@@ -87,7 +88,7 @@ static bool await(const struct rank_group *group, ncclResult_t result, struct er
 /** Passes the NCCL id, with which the ranks connect, from rank 0 to the other ranks through shared memory. */
 static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
-    const double begin = seconds_now();
+    const double begin = monotonic_seconds();
 
     _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->id, "an id fits");
     if (ranks->all.rank == 0) {
@@ -97,7 +98,7 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
         ranks->rendezvous->is_set = 1;
     }
     while (!ranks->rendezvous->is_set)
-        if (!backoff_wait(begin, ranks->time_limit))
+        if (!backoff_wait(begin, ranks->time_limit_seconds))
             return group_error_set_timeout(&ranks->all, error);
     memcpy(id->internal, ranks->rendezvous->id, sizeof id->internal);
     return true;
@@ -116,7 +117,7 @@ static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueI
     MPI_Comm host;
 
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-        return error_set_as(error, RUN_NO_DEVICE, "MPI cannot be started");
+        return error_set_as(error, RUN_CANNOT_RUN, "MPI cannot be started");
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks->all.size);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks->all.rank, MPI_INFO_NULL, &host);
@@ -217,7 +218,7 @@ void connection_close(struct ranks *ranks)
  * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
  * stream waits for this all-reduce, but the host does not.
  */
-bool connection_start_together(const struct ranks *ranks, struct error *error)
+bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
 {
     return call_is_done(&ranks->all, comm_of(&ranks->all),
                         ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,
@@ -261,12 +262,12 @@ static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
     return before == ncclSuccess || before == ncclInProgress ? result : before;
 }
 
-void connection_begin(void)
+void connection_group_start(void)
 {
     is_grouped = ncclGroupStart() == ncclSuccess;
 }
 
-bool connection_end(const struct rank_group *group, struct error *error)
+bool connection_group_end(const struct rank_group *group, struct error *error)
 {
     const bool began = is_grouped;
 
@@ -274,15 +275,15 @@ bool connection_end(const struct rank_group *group, struct error *error)
     return !began || await(group, ncclGroupEnd(), error);
 }
 
-bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                           struct error *error)
+bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                           void *receive_buffer, struct error *error)
 {
     ncclResult_t result = ncclGroupStart();
-    char *to = all_parts;
+    char *to = receive_buffer;
 
     for (int r = 0; r < group->size; r++) { /* NCCL's all-gather requires equal parts: each rank broadcasts its part */
         if (bytes[r])
-            result = worse(result, ncclBroadcast(own_part, to, (size_t)bytes[r], ncclInt8, r, comm_of(group),
+            result = worse(result, ncclBroadcast(send_buffer, to, (size_t)bytes[r], ncclInt8, r, comm_of(group),
                                                  group->ranks->stream));
         to += bytes[r];
     }

@@ -26,7 +26,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because there is no other rank to wait for. */
-bool connection_start_together(const struct ranks *ranks, struct error *error)
+bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
@@ -43,20 +43,20 @@ void connection_free(struct rank_group *group)
     (void)group;
 }
 
-void connection_begin(void)
+void connection_group_start(void)
 {
 }
 
-bool connection_end(const struct rank_group *group, struct error *error)
+bool connection_group_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
 }
 
-bool connection_all_gather(const struct rank_group *group, const void *own_part, const int64_t *bytes, void *all_parts,
-                           struct error *error)
+bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
+                           void *receive_buffer, struct error *error)
 {
-    (void)own_part, (void)bytes, (void)all_parts;
+    (void)send_buffer, (void)bytes, (void)receive_buffer;
     return group_error_set(group, error, "this program was built for one rank");
 }
 

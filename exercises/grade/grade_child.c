@@ -1,5 +1,5 @@
 /**
- * @file grade_apart.c
+ * @file grade_child.c
  * @brief Runs each launch of the learner's code in its own forked process.
  *
  * The process shares only device memory and a page for its results with the grader, so that a crash or an endless loop
@@ -24,7 +24,7 @@
    earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
-bool grade_apart_open(struct grade *grade)
+bool grade_child_open(struct grade *grade)
 {
     if (!grade_has_counters(grade))
         return true;
@@ -48,28 +48,28 @@ static void become_the_learners(pid_t parent)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LAUNCH_SECONDS}, NULL);
 }
 
-void grade_apart_ends(struct grade *grade, cudaError_t status)
+void grade_child_ends(struct grade *grade, cudaError_t status)
 {
-    struct grade_apart *const apart = grade->shared_results;
+    struct grade_child_results *const results = grade->shared_results;
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    grade->apart_status = status;
-    if (!apart)
+    grade->child_status = status;
+    if (!results)
         return;
-    apart->status = status;
-    backend_read_counters(&apart->counters);
-    snprintf(apart->fault, sizeof apart->fault, "%s", backend_fault_message() ? backend_fault_message() : "");
+    results->status = status;
+    backend_read_counters(&results->counters);
+    snprintf(results->fault, sizeof results->fault, "%s", backend_fault_message() ? backend_fault_message() : "");
     fflush(stdout);
-    apart->ended_normally = true;
+    results->ended_normally = true;
     _exit(0);
 }
 
-void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
+void grade_child_returns(struct grade *grade, const void *result, size_t bytes)
 {
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(grade->shared_results->result, result, bytes);
-    grade_apart_ends(grade, cudaSuccess);
+    grade_child_ends(grade, cudaSuccess);
 }
 
 /* --- the grader's process ----------------------------------------------------------------------------------------- */
@@ -96,18 +96,18 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
                  WEXITSTATUS(status));
 }
 
-bool grade_apart_begins(struct grade *grade)
+bool grade_child_begins(struct grade *grade)
 {
-    struct grade_apart *const apart = grade->shared_results;
+    struct grade_child_results *const results = grade->shared_results;
     const pid_t parent = getpid();
     struct rusage used = {0};
     int status = 0;
 
-    grade->apart_status = cudaSuccess;
-    grade->apart_death[0] = '\0';
-    if (!apart)
+    grade->child_status = cudaSuccess;
+    grade->child_end_text[0] = '\0';
+    if (!results)
         return true;
-    memset(apart, 0, sizeof *apart);
+    memset(results, 0, sizeof *results);
     fflush(NULL);
 
     const pid_t child = fork();
@@ -117,33 +117,33 @@ bool grade_apart_begins(struct grade *grade)
         return true;
     }
     if (child < 0) {
-        snprintf(grade->apart_death, sizeof grade->apart_death, "not your fault: no process to launch in: %s",
+        snprintf(grade->child_end_text, sizeof grade->child_end_text, "not your fault: no process to launch in: %s",
                  strerror(errno));
         return false;
     }
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    if (!apart->ended_normally || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        say_death(status, &used, grade->apart_death, sizeof grade->apart_death);
-    grade->apart_status = apart->status;
+    if (!results->ended_normally || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        say_death(status, &used, grade->child_end_text, sizeof grade->child_end_text);
+    grade->child_status = results->status;
     return false;
 }
 
 /** Returns the launch's status, or ends the case if the process died. */
-cudaError_t grade_apart_status(struct grade *grade)
+cudaError_t grade_child_status(struct grade *grade)
 {
-    if (grade->apart_death[0])
-        grade_fault(grade, cudaErrorLaunchFailure, grade->apart_death);
+    if (grade->child_end_text[0])
+        grade_fault(grade, cudaErrorLaunchFailure, grade->child_end_text);
     if (grade->shared_results)
         grade->counters = grade->shared_results->counters;
     else
         grade_read_counters(grade);
-    return grade->apart_status;
+    return grade->child_status;
 }
 
 void grade_finish_call(struct grade *grade, void *result, size_t bytes)
 {
-    grade_apart_status(grade);
+    grade_child_status(grade);
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(result, grade->shared_results->result, bytes);
 }

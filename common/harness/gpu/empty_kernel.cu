@@ -1,19 +1,19 @@
-/** @file gpu/floor.cu  An empty kernel, whose time is the minimum for a launch. */
-#include "harness/gpu/floor.h"
+/** @file gpu/empty_kernel.cu  An empty kernel, whose time is the minimum for a launch. */
+#include "harness/gpu/empty_kernel.h"
 
 static __global__ void empty_kernel(void)
 {
 }
 
-cudaError_t floor_launch_empty(cudaStream_t stream)
+cudaError_t empty_kernel_launch(cudaStream_t stream)
 {
     empty_kernel<<<1, 32, 0, stream>>>();
     return cudaGetLastError();
 }
 
-bool floor_kernel_runs(void)
+bool device_can_run_kernels(void)
 {
-    cudaError_t status = floor_launch_empty(NULL);
+    cudaError_t status = empty_kernel_launch(NULL);
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
@@ -21,7 +21,7 @@ bool floor_kernel_runs(void)
     return status == cudaSuccess;
 }
 
-cudaError_t floor_compiled_for(int *architecture)
+cudaError_t empty_kernel_compiled_architecture(int *architecture)
 {
     struct cudaFuncAttributes attributes = {};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);
