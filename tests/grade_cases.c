@@ -107,7 +107,7 @@ static const int32_t numbers[COUNT] = {3, 1, 4, 1};
 /** Makes an output and writes its first `count` numbers, as a kernel would. */
 static int32_t *write_numbers(struct grade *grade, int count)
 {
-    int32_t *const output = grade_output(grade, "numbers", sizeof numbers);
+    int32_t *const output = grade_device_output(grade, "numbers", sizeof numbers);
 
     cudaMemcpy(output, numbers, (size_t)count * sizeof *numbers, cudaMemcpyHostToDevice);
     grade_run_launch(grade, cudaSuccess);
@@ -117,7 +117,7 @@ static int32_t *write_numbers(struct grade *grade, int count)
 static void all_equal(struct grade *grade)
 {
     const float floats[] = {NAN, 1.0f, -INFINITY};
-    float *const device = grade_inout(grade, "floats", floats, sizeof floats);
+    float *const device = grade_device_inout(grade, "floats", floats, sizeof floats);
 
     grade_check_int(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
     grade_check_float(grade, "floats", "slot", floats, device, 3);
@@ -140,12 +140,12 @@ static void float_differs(struct grade *grade)
 {
     const float floats[] = {1.0f, 2.0f}, expected[] = {1.0f, NAN};
 
-    grade_check_float(grade, "floats", "slot", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
+    grade_check_float(grade, "floats", "slot", expected, grade_device_inout(grade, "floats", floats, sizeof floats), 2);
 }
 
 static void past_the_end(struct grade *grade)
 {
-    char *const output = grade_output(grade, "numbers", sizeof numbers);
+    char *const output = grade_device_output(grade, "numbers", sizeof numbers);
 
     cudaMemset(output + sizeof numbers, 0, 4);
     grade_run_launch(grade, cudaSuccess);
@@ -153,7 +153,7 @@ static void past_the_end(struct grade *grade)
 
 static void input_written(struct grade *grade)
 {
-    void *const input = grade_input(grade, "numbers", numbers, sizeof numbers);
+    void *const input = grade_device_input(grade, "numbers", numbers, sizeof numbers);
 
     cudaMemset(input, 0, 1);
     grade_run_launch(grade, cudaSuccess);

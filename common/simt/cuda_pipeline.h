@@ -18,13 +18,13 @@ SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_globa
 /** Commits, as one group, the copies that the thread has issued since its last commit. */
 SIMT_DEVICE void __pipeline_commit(void)
 {
-    simt_copies_commit();
+    simt_async_copies_commit();
 }
 
 /** Waits until all of the thread's groups except the last `prior` are complete. */
 SIMT_DEVICE void __pipeline_wait_prior(size_t prior)
 {
-    simt_copies_wait(prior);
+    simt_async_copies_wait(prior);
 }
 
 #endif

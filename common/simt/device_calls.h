@@ -100,7 +100,7 @@ void simt_fault_host_constant(void);
  * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.
  */
 void simt_basic_block(unsigned mark_number);
-void simt_lanes_join(unsigned mark_number);
+void simt_lanes_reconverge(unsigned mark_number);
 uint64_t simt_call_begins(unsigned mark_number);
 void simt_call_ends(uint64_t saved_key);
 
@@ -159,14 +159,14 @@ void simt_check_no_overlap(const void *destination, const void *source, size_t b
  * the copies issued so far as a group; wait for all groups except the last `num_pending`.
  */
 void simt_copy_async(void *destination, const void *source, size_t bytes, size_t zero_bytes);
-void simt_copies_commit(void);
-void simt_copies_wait(size_t num_pending);
+void simt_async_copies_commit(void);
+void simt_async_copies_wait(size_t num_pending);
 
 /* mbarriers in shared memory, and copies that count towards them. A barrier occupies 8 bytes. */
 void simt_mbarrier_init(void *barrier, uint32_t arrivals);
 void simt_mbarrier_init_fence(void);
 /* Arrives once, and adds `bytes` to the number of bytes that the phase expects. */
-void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
+void simt_mbarrier_arrive_expect(void *barrier, uint32_t bytes);
 /* Arrives once, as soon as all asynchronous copies that the thread has issued so far are complete. */
 void simt_mbarrier_arrive_copies(void *barrier);
 /*

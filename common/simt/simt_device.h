@@ -411,7 +411,7 @@ struct simt_join {
 SIMT_CONSTEXPR simt_join simt_join_at(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_lanes_join(mark_number);
+        simt_lanes_reconverge(mark_number);
     return {};
 }
 template <class T>

@@ -14,8 +14,8 @@ static void check(struct grade *grade, int count)
     }
     grade_describe_input(grade, "%d weight%s", count, count == 1 ? "" : "s");
 
-    const float *const device_weights = grade_input(grade, "weights", weights, bytes);
-    float *const scaled = grade_output(grade, "scaled", bytes);
+    const float *const device_weights = grade_device_input(grade, "weights", weights, bytes);
+    float *const scaled = grade_device_output(grade, "scaled", bytes);
 
     grade_run_launch(grade, scale_launch(device_weights, count, factor, scaled));
     grade_check_float(grade, "scaled", "weight", expected, scaled, (size_t)count);

@@ -105,8 +105,8 @@ static void check_group(struct grade *grade, int token, int group, const float *
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t groups = (size_t)shape.num_tokens * shape.num_expert_group, count = groups * shape.experts_per_group;
-    const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
-    float *const device_scores = grade_output(grade, "group_scores", groups * sizeof *device_scores);
+    const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
+    float *const device_scores = grade_device_output(grade, "group_scores", groups * sizeof *device_scores);
 
     grade_run_launch(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
                                                shape.experts_per_group, device_scores));

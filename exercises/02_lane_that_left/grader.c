@@ -162,8 +162,9 @@ static void check_token(struct grade *grade, int token, const float *choice, str
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t row = (size_t)experts_of(shape);
-    const float *const device_choice = grade_input(grade, "choice", choice, shape.num_tokens * row * sizeof *choice);
-    struct candidate *const device_best = grade_output(grade, "best", shape.num_tokens * sizeof *device_best);
+    const float *const device_choice = grade_device_input(grade, "choice", choice,
+                                                          shape.num_tokens * row * sizeof *choice);
+    struct candidate *const device_best = grade_device_output(grade, "best", shape.num_tokens * sizeof *device_best);
 
     grade_run_launch(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
                                                shape.experts_per_group, shape.topk_group, device_best));

@@ -53,8 +53,8 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
     grade_describe_input(grade, "%d token%s of %d expert%s", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
                          num_experts == 1 ? "" : "s");
 
-    const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
-    struct candidate *const device_best = grade_output(grade, "best", lanes * sizeof *device_best);
+    const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
+    struct candidate *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
     grade_run_launch(grade, warp_maximum_launch(device_scores, num_tokens, num_experts, device_best));
 

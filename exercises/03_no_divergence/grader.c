@@ -84,8 +84,8 @@ static void check_slot(struct grade *grade, int token, int slot, struct candidat
 static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
 {
     const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
-    const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
-    struct candidate *const device_best = grade_output(grade, "best", slots * sizeof *device_best);
+    const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
+    struct candidate *const device_best = grade_device_output(grade, "best", slots * sizeof *device_best);
 
     grade_run_launch(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
 

@@ -116,8 +116,8 @@ static void check_lane(struct grade *grade, int group, int lane, const float *ch
 static void check(struct grade *grade, int num_groups, int experts_per_group, const float *choice)
 {
     const size_t count = (size_t)num_groups * experts_per_group, lanes = (size_t)num_groups * WARP_SIZE;
-    const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
-    struct two_best *const device_best = grade_output(grade, "best", lanes * sizeof *device_best);
+    const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
+    struct two_best *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
     grade_run_launch(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
 

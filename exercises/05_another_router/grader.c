@@ -79,10 +79,10 @@ static void one_token(struct grade *grade)
         logits[shown[i].expert] = shown[i].logit;
     problem.num_tokens = 1;
     grade_describe_input(grade, "1 token, 160 experts in 8 groups, top 6 of the best 3");
-    buffers.gating_output = grade_input(grade, "gating_output", logits, NUM_EXPERTS * sizeof *logits);
-    buffers.correction_bias = grade_input(grade, "correction_bias", bias, NUM_EXPERTS * sizeof *bias);
-    buffers.topk_weights = grade_output(grade, "topk_weights", TOPK * sizeof *buffers.topk_weights);
-    buffers.topk_ids = grade_output(grade, "topk_ids", TOPK * sizeof *buffers.topk_ids);
+    buffers.gating_output = grade_device_input(grade, "gating_output", logits, NUM_EXPERTS * sizeof *logits);
+    buffers.correction_bias = grade_device_input(grade, "correction_bias", bias, NUM_EXPERTS * sizeof *bias);
+    buffers.topk_weights = grade_device_output(grade, "topk_weights", TOPK * sizeof *buffers.topk_weights);
+    buffers.topk_ids = grade_device_output(grade, "topk_ids", TOPK * sizeof *buffers.topk_ids);
     status = grade_launch(grade, gate_launch(&problem, &buffers, NULL));
     if (status == cudaErrorInvalidValue)
         grade_fail(grade, "gate_launch() refuses 160 experts in 8 groups of 20: \"%s\"", cudaGetErrorString(status));

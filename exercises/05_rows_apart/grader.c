@@ -16,8 +16,8 @@ static void check(struct grade *grade, int num_tokens, int topk)
     grade_describe_input(grade, "%d token%s, %d choice%s", num_tokens, num_tokens == 1 ? "" : "s", topk,
                          topk == 1 ? "" : "s");
 
-    const int32_t *const device_choices = grade_input(grade, "choices", choices, bytes);
-    int32_t *const topk_ids = grade_output(grade, "topk_ids", bytes);
+    const int32_t *const device_choices = grade_device_input(grade, "choices", choices, bytes);
+    int32_t *const topk_ids = grade_device_output(grade, "topk_ids", bytes);
 
     grade_run_launch(grade, hand_over_launch(device_choices, num_tokens, topk, topk_ids));
     grade_check_int(grade, "topk_ids", "choice", choices, topk_ids, count);

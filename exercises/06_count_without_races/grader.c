@@ -49,8 +49,8 @@ static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, in
     grade_describe_input(grade, "%d id%s of %d expert%s", (int)numel, numel == 1 ? "" : "s", num_experts,
                          num_experts == 1 ? "" : "s");
 
-    const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
-    int32_t *const num_ids = grade_output(grade, "num_ids", num_experts * sizeof *num_ids);
+    const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
+    int32_t *const num_ids = grade_device_output(grade, "num_ids", num_experts * sizeof *num_ids);
 
     grade_run_launch(grade, count_launch(topk_ids, numel, num_experts, num_ids));
     grade_check_int(grade, "num_ids", "expert", expected, num_ids, num_experts);

@@ -46,9 +46,9 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     grade_describe_input(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
                          num_experts == 1 ? "" : "s");
 
-    const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
-    const int32_t *const device_ends = grade_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
-    int32_t *const slots = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
+    const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
+    const int32_t *const device_ends = grade_device_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
+    int32_t *const slots = grade_device_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
 
     grade_run_launch(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
     check_slots(grade, ids, numel, ends, grade_download(grade, slots));

@@ -16,7 +16,8 @@ struct memory {
 static struct memory memory_make(struct grade *grade, int words)
 {
     const size_t bytes = (size_t)words * sizeof(int32_t);
-    struct memory memory = {grade_output(grade, "sorted_token_ids", bytes), grade_allocate_host(grade, bytes), words};
+    struct memory memory = {grade_device_output(grade, "sorted_token_ids", bytes), grade_allocate_host(grade, bytes),
+                            words};
 
     memset(memory.model, GRADE_POISON, bytes);
     return memory;

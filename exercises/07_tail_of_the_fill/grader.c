@@ -36,7 +36,7 @@ static void check_words(struct grade *grade, const int32_t *words, int offset, i
  */
 static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
-    int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
+    int32_t *const words = grade_device_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
 
     grade_describe_input(grade, "%d slot%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
                          offset * (int)sizeof *words);

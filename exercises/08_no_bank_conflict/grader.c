@@ -18,8 +18,8 @@ static void fill_one(struct random *random, int32_t *counts, int num_leaves)
 static void check_counts(struct grade *grade, const int *counts, int num_leaves)
 {
     const size_t bytes = (size_t)num_leaves * sizeof(int);
-    const int *const device_counts = grade_input(grade, "counts", counts, bytes);
-    int *const device_sums = grade_output(grade, "sums", bytes);
+    const int *const device_counts = grade_device_input(grade, "counts", counts, bytes);
+    int *const device_sums = grade_device_output(grade, "sums", bytes);
     int32_t *const expected = grade_allocate_host(grade, bytes);
 
     expected[0] = 0;

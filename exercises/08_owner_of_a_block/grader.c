@@ -120,9 +120,9 @@ static void check_block(struct grade *grade, const struct groups *groups, int bl
 static void check(struct grade *grade, const struct groups *groups)
 {
     const int num_experts = groups->num_experts, num_row_blocks = groups->num_row_blocks;
-    const int *const offsets = grade_input(grade, "offsets", groups->offsets,
-                                           ((size_t)num_experts + 1) * sizeof *offsets);
-    int *const expert_ids = grade_output(grade, "expert_ids", (size_t)num_row_blocks * sizeof *expert_ids);
+    const int *const offsets = grade_device_input(grade, "offsets", groups->offsets,
+                                                  ((size_t)num_experts + 1) * sizeof *offsets);
+    int *const expert_ids = grade_device_output(grade, "expert_ids", (size_t)num_row_blocks * sizeof *expert_ids);
 
     grade_describe_input(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s",
                          num_row_blocks, num_row_blocks == 1 ? "" : "s", groups->block_size);

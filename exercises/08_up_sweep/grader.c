@@ -46,8 +46,8 @@ static void check_word(struct grade *grade, const int *counts, int word, int got
 static void check_counts(struct grade *grade, const int *counts, int num_leaves)
 {
     const size_t bytes = (size_t)num_leaves * sizeof(int);
-    const int *const device_counts = grade_input(grade, "counts", counts, bytes);
-    int *const device_sums = grade_output(grade, "sums", bytes);
+    const int *const device_counts = grade_device_input(grade, "counts", counts, bytes);
+    int *const device_sums = grade_device_output(grade, "sums", bytes);
 
     grade_run_launch(grade, up_sweep_launch(device_counts, num_leaves, device_sums));
 

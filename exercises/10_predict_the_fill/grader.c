@@ -55,9 +55,10 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
 
     grade_describe_input(grade, "%d ids, %d slots%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
 
-    const int32_t *const device_ids = grade_input(grade, "topk_ids", ids, (size_t)(numel ? numel : 1) * sizeof *ids);
-    int32_t *const counts = grade_inout(grade, "counts", zeros, sizeof zeros);
-    int32_t *const slots = grade_output(grade, "sorted_token_ids", words * sizeof *slots);
+    const int32_t *const device_ids = grade_device_input(grade, "topk_ids", ids,
+                                                         (size_t)(numel ? numel : 1) * sizeof *ids);
+    int32_t *const counts = grade_device_inout(grade, "counts", zeros, sizeof zeros);
+    int32_t *const slots = grade_device_output(grade, "sorted_token_ids", words * sizeof *slots);
 
     grade_run_launch(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
     check_slots(grade, grade_download(grade, slots), front, capacity, BACK, numel);

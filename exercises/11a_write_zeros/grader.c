@@ -108,16 +108,16 @@ static struct down_problem to_device(const struct layer *layer, struct grade *gr
 
     for (int e = 0; e < layer->num_experts; e++)
         local += layer->map[e] >= 0;
-    device.intermediate = grade_input(grade, "intermediate", host->intermediate,
-                                      positions * INTERMEDIATE * sizeof(float));
-    device.w2 = grade_input(grade, "w2", host->w2,
-                            (size_t)(local > 0 ? local : 1) * host->hidden_size * INTERMEDIATE * sizeof(float));
-    device.topk_weights = grade_input(grade, "topk_weights", host->topk_weights, positions * sizeof(float));
-    device.sorted_token_ids = grade_input(grade, "sorted_token_ids", host->sorted_token_ids,
-                                          (size_t)host->capacity * sizeof(int32_t));
-    device.expert_ids = grade_input(grade, "expert_ids", host->expert_ids,
-                                    (size_t)(host->capacity / host->block_size) * sizeof(int32_t));
-    device.partial = grade_output(grade, "partial", positions * host->hidden_size * sizeof(float));
+    device.intermediate = grade_device_input(grade, "intermediate", host->intermediate,
+                                             positions * INTERMEDIATE * sizeof(float));
+    device.w2 = grade_device_input(grade, "w2", host->w2,
+                                   (size_t)(local > 0 ? local : 1) * host->hidden_size * INTERMEDIATE * sizeof(float));
+    device.topk_weights = grade_device_input(grade, "topk_weights", host->topk_weights, positions * sizeof(float));
+    device.sorted_token_ids = grade_device_input(grade, "sorted_token_ids", host->sorted_token_ids,
+                                                 (size_t)host->capacity * sizeof(int32_t));
+    device.expert_ids = grade_device_input(grade, "expert_ids", host->expert_ids,
+                                           (size_t)(host->capacity / host->block_size) * sizeof(int32_t));
+    device.partial = grade_device_output(grade, "partial", positions * host->hidden_size * sizeof(float));
     return device;
 }
 

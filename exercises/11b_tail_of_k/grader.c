@@ -20,10 +20,10 @@ static void check(struct grade *grade, int num_rows, int num_columns, int length
 {
     const float *const rows = small_numbers(grade, num_rows * length);
     const float *const weights = small_numbers(grade, num_columns * length);
-    const float *const device_rows = grade_input(grade, "rows", rows, (size_t)num_rows * length * sizeof *rows);
-    const float *const device_weights = grade_input(grade, "weights", weights,
-                                                    (size_t)num_columns * length * sizeof *weights);
-    float *const out = grade_output(grade, "out", (size_t)num_rows * num_columns * sizeof *out);
+    const float *const device_rows = grade_device_input(grade, "rows", rows, (size_t)num_rows * length * sizeof *rows);
+    const float *const device_weights = grade_device_input(grade, "weights", weights,
+                                                           (size_t)num_columns * length * sizeof *weights);
+    float *const out = grade_device_output(grade, "out", (size_t)num_rows * num_columns * sizeof *out);
     const float *got;
 
     grade_describe_input(grade, "%d row%s, %d column%s, %d element%s", num_rows, num_rows == 1 ? "" : "s", num_columns,

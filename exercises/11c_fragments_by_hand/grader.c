@@ -27,10 +27,11 @@ static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int t
     for (int i = 0; i < DEPTH * TOKENS; i++)
         token_bits[i] = bf16_bits(tokens[i / TOKENS][i % TOKENS]);
 
-    const uint16_t *const device_weights = grade_input(grade, "weights", weight_bits,
-                                                       WEIGHT_ROWS * DEPTH * sizeof *weight_bits);
-    const uint16_t *const device_tokens = grade_input(grade, "tokens", token_bits, DEPTH * TOKENS * sizeof *token_bits);
-    float *const sums = grade_output(grade, "sums", TOKENS * WEIGHT_ROWS * sizeof *sums);
+    const uint16_t *const device_weights = grade_device_input(grade, "weights", weight_bits,
+                                                              WEIGHT_ROWS * DEPTH * sizeof *weight_bits);
+    const uint16_t *const device_tokens = grade_device_input(grade, "tokens", token_bits,
+                                                             DEPTH * TOKENS * sizeof *token_bits);
+    float *const sums = grade_device_output(grade, "sums", TOKENS * WEIGHT_ROWS * sizeof *sums);
 
     grade_run_launch(grade, product_launch(device_weights, device_tokens, sums));
 

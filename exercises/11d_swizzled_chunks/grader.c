@@ -33,11 +33,11 @@ static void multiply(struct grade *grade, const int *weights, const int *tokens)
             expected[t * WEIGHT_ROWS + row] = (float)sum;
         }
 
-    const uint16_t *const device_weights = grade_input(grade, "weights", bits,
-                                                       (size_t)WEIGHT_ROWS * K_STEP * sizeof *bits);
-    const uint16_t *const device_tokens = grade_input(grade, "tokens", bits + WEIGHT_ROWS * K_STEP,
-                                                      (size_t)TOKEN_ROWS * K_STEP * sizeof *bits);
-    float *const sums = grade_output(grade, "sums", (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *sums);
+    const uint16_t *const device_weights = grade_device_input(grade, "weights", bits,
+                                                              (size_t)WEIGHT_ROWS * K_STEP * sizeof *bits);
+    const uint16_t *const device_tokens = grade_device_input(grade, "tokens", bits + WEIGHT_ROWS * K_STEP,
+                                                             (size_t)TOKEN_ROWS * K_STEP * sizeof *bits);
+    float *const sums = grade_device_output(grade, "sums", (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *sums);
 
     grade_run_launch(grade, multiply_launch(device_weights, device_tokens, sums));
     grade_check_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_ROWS * WEIGHT_ROWS);

@@ -20,7 +20,7 @@ static void check(struct grade *grade, int ranks, int count)
         arrays[i] = (float)(1 + random_below(grade_random(grade), 1000));
         expected[i % (size_t)count] += arrays[i];
     }
-    sums = grade_inout(grade, "sums", arrays, bytes);
+    sums = grade_device_inout(grade, "sums", arrays, bytes);
     grade_run_launch(grade, all_reduce_launch(sums, ranks, count));
     got = grade_download(grade, sums);
     for (int rank = 0; rank < ranks; rank++)

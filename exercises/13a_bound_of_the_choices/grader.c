@@ -58,9 +58,9 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich
                          : levels < 100 ? "many keys equal"
                                         : "keys far apart");
 
-    const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
-    int32_t *const topk_ids = grade_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
-    int32_t *const counted = grade_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
+    const uint32_t *const device_keys = grade_device_input(grade, "keys", keys, count * sizeof *keys);
+    int32_t *const topk_ids = grade_device_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
+    int32_t *const counted = grade_device_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
 
     grade_run_launch(grade, choose_launch(device_keys, num_tokens, topk_ids, counted));
     grade_check_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);

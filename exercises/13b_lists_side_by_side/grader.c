@@ -28,10 +28,11 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t
     grade_describe_input(grade, "%d tokens, keys below %u, bounds from %u to %u", num_tokens, levels, least_bound,
                          most_bound);
 
-    const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
-    const uint32_t *const device_bounds = grade_input(grade, "bounds", bounds, (size_t)num_tokens * sizeof *bounds);
-    int32_t *const listed = grade_output(grade, "lists", count * sizeof *listed);
-    int32_t *const counted = grade_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
+    const uint32_t *const device_keys = grade_device_input(grade, "keys", keys, count * sizeof *keys);
+    const uint32_t *const device_bounds = grade_device_input(grade, "bounds", bounds,
+                                                             (size_t)num_tokens * sizeof *bounds);
+    int32_t *const listed = grade_device_output(grade, "lists", count * sizeof *listed);
+    int32_t *const counted = grade_device_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
 
     grade_run_launch(grade, lists_launch(device_keys, device_bounds, num_tokens, listed, counted));
     grade_check_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);

@@ -57,8 +57,8 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
     }
     grade_describe_input(grade, "%d rows, %s", num_rows, what);
 
-    const float *const device_values = grade_input(grade, "values", values, count * sizeof *values);
-    int32_t *const found = grade_output(grade, "ranks", count * sizeof *found);
+    const float *const device_values = grade_device_input(grade, "values", values, count * sizeof *values);
+    int32_t *const found = grade_device_output(grade, "ranks", count * sizeof *found);
 
     grade_run_launch(grade, ranks_launch(device_values, num_rows, found));
     grade_check_int(grade, "ranks", "value", ranks, found, count);

@@ -38,8 +38,8 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     grade_describe_input(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
                          num_experts == 1 ? "" : "s");
 
-    const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
-    int32_t *const ranks = grade_output(grade, "ranks", (size_t)numel * sizeof *ranks);
+    const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
+    int32_t *const ranks = grade_device_output(grade, "ranks", (size_t)numel * sizeof *ranks);
 
     grade_run_launch(grade, rank_launch(topk_ids, numel, num_experts, ranks));
     grade_check_int(grade, "ranks", "id", expected, ranks, numel);

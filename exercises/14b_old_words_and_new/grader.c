@@ -25,9 +25,9 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
     }
     grade_describe_input(grade, "launches of %s blocks", list);
 
-    const int32_t *const device_numbers = grade_input(grade, "numbers", numbers, elements * sizeof *numbers);
-    uint32_t *const workspace = grade_output(grade, "workspace", WORKSPACE_WORDS * sizeof *workspace);
-    int32_t *const sums = grade_output(grade, "sums", elements * sizeof *sums);
+    const int32_t *const device_numbers = grade_device_input(grade, "numbers", numbers, elements * sizeof *numbers);
+    uint32_t *const workspace = grade_device_output(grade, "workspace", WORKSPACE_WORDS * sizeof *workspace);
+    int32_t *const sums = grade_device_output(grade, "sums", elements * sizeof *sums);
 
     cudaMemcpy(workspace, zeros, WORKSPACE_WORDS * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_run_launch(grade, sums_launch(device_numbers, num_blocks, num_launches, workspace, sums));

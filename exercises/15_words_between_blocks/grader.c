@@ -23,10 +23,10 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
     else
         grade_describe_input(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
 
-    const int32_t *const device_ids = grade_input(grade, "ids", ids, (size_t)num_blocks * sizeof *ids);
-    uint32_t *const words = grade_output(grade, "words", (size_t)num_blocks * sizeof *words);
-    int32_t *const totals = grade_output(grade, "totals", (size_t)num_blocks * sizeof *totals);
-    int32_t *const ranks = grade_output(grade, "ranks", (size_t)num_blocks * sizeof *ranks);
+    const int32_t *const device_ids = grade_device_input(grade, "ids", ids, (size_t)num_blocks * sizeof *ids);
+    uint32_t *const words = grade_device_output(grade, "words", (size_t)num_blocks * sizeof *words);
+    int32_t *const totals = grade_device_output(grade, "totals", (size_t)num_blocks * sizeof *totals);
+    int32_t *const ranks = grade_device_output(grade, "ranks", (size_t)num_blocks * sizeof *ranks);
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_run_launch(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));

@@ -21,8 +21,8 @@ static void add_rows(struct grade *grade, int steps)
     }
     grade_describe_input(grade, "%d rows, a ring of %d stages", steps, STAGES);
 
-    const float *const device_rows = grade_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
-    float *const sums = grade_output(grade, "sums", LENGTH * sizeof *sums);
+    const float *const device_rows = grade_device_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
+    float *const sums = grade_device_output(grade, "sums", LENGTH * sizeof *sums);
 
     grade_run_launch(grade, add_launch(device_rows, steps, sums));
     grade_check_float(grade, "sums", "thread", expected, sums, LENGTH);

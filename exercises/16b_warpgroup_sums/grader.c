@@ -37,10 +37,11 @@ static void multiply(struct grade *grade, int count)
     }
     grade_describe_input(grade, "%d tokens", count);
 
-    const uint16_t *const weights = grade_input(grade, "weights", bits, (size_t)MMA_ROWS * LENGTH * sizeof *bits);
-    const uint16_t *const tokens = grade_input(grade, "tokens", bits + MMA_ROWS * LENGTH,
-                                               (size_t)count * LENGTH * sizeof *bits);
-    float *const sums = grade_output(grade, "sums", (size_t)count * MMA_ROWS * sizeof *sums);
+    const uint16_t *const weights = grade_device_input(grade, "weights", bits,
+                                                       (size_t)MMA_ROWS * LENGTH * sizeof *bits);
+    const uint16_t *const tokens = grade_device_input(grade, "tokens", bits + MMA_ROWS * LENGTH,
+                                                      (size_t)count * LENGTH * sizeof *bits);
+    float *const sums = grade_device_output(grade, "sums", (size_t)count * MMA_ROWS * sizeof *sums);
 
     grade_run_launch(grade, product_launch(weights, tokens, count, sums));
     grade_check_float(grade, "sums", "number", expected, sums, count * MMA_ROWS);

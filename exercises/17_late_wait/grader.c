@@ -56,12 +56,12 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
     grade_describe_input(grade, "%d row%s, %d step%s%s", num_rows, num_rows == 1 ? "" : "s", num_steps,
                          num_steps == 1 ? "" : "s", to_the_wait ? ", up to the wait" : "");
 
-    const int32_t *const weights = grade_input(grade, "weights", steps.weights, row_bytes * WIDTH);
-    const int32_t *const bias = grade_input(grade, "bias", steps.bias, row_bytes);
-    const int32_t *const prompt = grade_input(grade, "prompt", steps.prompt,
-                                              (size_t)num_steps * WIDTH * sizeof *steps.prompt);
-    int32_t *const token = grade_output(grade, "token", WIDTH * sizeof *token);
-    int32_t *const logits = grade_inout(grade, "logits", zeros, row_bytes);
+    const int32_t *const weights = grade_device_input(grade, "weights", steps.weights, row_bytes * WIDTH);
+    const int32_t *const bias = grade_device_input(grade, "bias", steps.bias, row_bytes);
+    const int32_t *const prompt = grade_device_input(grade, "prompt", steps.prompt,
+                                                     (size_t)num_steps * WIDTH * sizeof *steps.prompt);
+    int32_t *const token = grade_device_output(grade, "token", WIDTH * sizeof *token);
+    int32_t *const logits = grade_device_inout(grade, "logits", zeros, row_bytes);
 
     grade_run_launch(grade, steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
     if (!to_the_wait)

@@ -54,8 +54,8 @@ static void check(struct grade *grade, int num_tokens, fill *fill_scores)
     fill_scores(grade_random(grade), scores, (int)count);
     grade_describe_input(grade, "%d token%s of %d groups", num_tokens, num_tokens == 1 ? "" : "s", NUM_GROUPS);
 
-    const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
-    int *const device_ranks = grade_output(grade, "ranks", count * sizeof *device_ranks);
+    const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
+    int *const device_ranks = grade_device_output(grade, "ranks", count * sizeof *device_ranks);
 
     grade_run_launch(grade, ranks_launch(device_scores, num_tokens, device_ranks));
 

@@ -172,7 +172,7 @@ static struct grade_array *add_copy(struct grade *grade, const char *name, const
     return array;
 }
 
-void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes)
+void *grade_device_input(struct grade *grade, const char *name, const void *host, size_t bytes)
 {
     struct grade_array *const array = add_copy(grade, name, host, bytes);
     void *const copy = grade_allocate_host(grade, bytes);
@@ -181,12 +181,12 @@ void *grade_input(struct grade *grade, const char *name, const void *host, size_
     return array->buffer.data;
 }
 
-void *grade_inout(struct grade *grade, const char *name, const void *host, size_t bytes)
+void *grade_device_inout(struct grade *grade, const char *name, const void *host, size_t bytes)
 {
     return add_copy(grade, name, host, bytes)->buffer.data;
 }
 
-void *grade_output(struct grade *grade, const char *name, size_t bytes)
+void *grade_device_output(struct grade *grade, const char *name, size_t bytes)
 {
     struct grade_array *const array = add_array(grade, name, bytes);
     struct error error;

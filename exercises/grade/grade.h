@@ -60,15 +60,16 @@ __attribute__((format(printf, 2, 3))) void grade_describe_input(struct grade *gr
 /* --- the exercise's own small operator ---------------------------------------------------------------------------- */
 
 /**
- * Copies an array to device memory, between guard bands. The launch must not change it. `name` is the parameter's name.
+ * Copies an array of `bytes` bytes to new device memory between guard bands, and returns its address there. The launch
+ * must not change it. `name` is the parameter's name in messages.
  */
-void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes);
+void *grade_device_input(struct grade *grade, const char *name, const void *host, size_t bytes);
 
 /** Allocates device memory between guard bands and poisons it: every byte is GRADE_POISON. */
-void *grade_output(struct grade *grade, const char *name, size_t bytes);
+void *grade_device_output(struct grade *grade, const char *name, size_t bytes);
 
 /** Copies an array to device memory, between guard bands; the kernel may change it. */
-void *grade_inout(struct grade *grade, const char *name, const void *host, size_t bytes);
+void *grade_device_inout(struct grade *grade, const char *name, const void *host, size_t bytes);
 
 /** The byte that fills an output: -1515870811 as an int32_t, -2.87e-16 as a float. No correct result may contain it. */
 enum { GRADE_POISON = 0xa5 };
@@ -106,7 +107,7 @@ bool grade_child_begins(struct grade *grade);
 void grade_child_ends(struct grade *grade, cudaError_t status);
 void grade_child_returns(struct grade *grade, const void *result, size_t bytes);
 
-/** Returns a host copy of an entire array that grade_output() or grade_inout() made. */
+/** Returns a host copy of an entire array that grade_device_output() or grade_device_inout() made. */
 const void *grade_download(struct grade *grade, const void *device);
 
 /**

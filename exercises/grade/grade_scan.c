@@ -93,8 +93,8 @@ void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_li
         fill(grade_random(grade), counts + (size_t)list * num_experts, num_experts);
     describe_counts(grade, num_lists, num_experts, counts);
 
-    const int32_t *const device_counts = grade_input(grade, "counts", counts, num_counts * sizeof *counts);
-    int32_t *const device_offsets = grade_output(grade, "offsets", num_offsets * sizeof *device_offsets);
+    const int32_t *const device_counts = grade_device_input(grade, "counts", counts, num_counts * sizeof *counts);
+    int32_t *const device_offsets = grade_device_output(grade, "offsets", num_offsets * sizeof *device_offsets);
 
     grade_run_launch(grade, launch(device_counts, num_lists, num_experts, device_offsets));
 

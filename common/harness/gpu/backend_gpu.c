@@ -119,7 +119,7 @@ cudaError_t backend_generate_or_compare(struct generated_array values, enum dtyp
 
     if (num_different)
         AND_THEN(cudaMemset(counter, 0, sizeof *counter));
-    AND_THEN(generate_launch(values, dtype, first_index, num_values, device, counter));
+    AND_THEN(generate_array_launch(values, dtype, first_index, num_values, device, counter));
     AND_THEN(num_different ? cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost)
                            : cudaDeviceSynchronize());
     cudaFree(counter);
@@ -355,7 +355,7 @@ static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
     const struct stretch *const stretch = context;
 
     (void)turn;
-    return read_launch(stretch->memory, stretch->bytes, stream);
+    return read_memory_launch(stretch->memory, stretch->bytes, stream);
 }
 
 /** Measures the bandwidth of a launch that moves `bytes` bytes. */
@@ -435,7 +435,7 @@ static cudaError_t measure_products(const struct cublas *cublas, struct replay *
     char *matrices = NULL;
     cudaError_t status = cudaMalloc((void **)&matrices, (size_t)(3 * elements) * 2);
 
-    AND_THEN(generate_launch(generated_array_make(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
+    AND_THEN(generate_array_launch(generated_array_make(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
     AND_THEN(cudaDeviceSynchronize());
     AND_THEN(time_batches(replay, cublas, matrices, min_us, &us));
     cudaFree(matrices);

@@ -66,7 +66,7 @@ static __global__ void load_kernel(const uint4 *from, int64_t words)
         ((uint4 *)from)[0] = all;
 }
 
-cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream)
+cudaError_t read_memory_launch(const void *source, size_t bytes, cudaStream_t stream)
 {
     const int shared_bytes = STAGES * READ_CHUNK_BYTES;
     int device = 0, multiprocessors = 0, major = 0;

@@ -13,7 +13,7 @@ extern "C" {
 enum { READ_CHUNK_BYTES = 16384 };
 
 /** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, and discards them. */
-cudaError_t read_launch(const void *source, size_t bytes, cudaStream_t stream);
+cudaError_t read_memory_launch(const void *source, size_t bytes, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -144,9 +144,9 @@ static struct part {
 } part_of_memory(int number)
 {
     if (number == 0)
-        return (struct part){simt_memory.arena, simt_memory.arena_shadow, simt_arena_used_words()};
-    return (struct part){simt_program.data_low, simt_memory.data_shadow,
-                         (simt_program.data_high - simt_program.data_low + 3) / 4};
+        return (struct part){simt_memory.arena_begin, simt_memory.arena_shadow, simt_arena_used_words()};
+    return (struct part){simt_program.device_variables_low, simt_memory.device_variables_shadow,
+                         (simt_program.device_variables_high - simt_program.device_variables_low + 3) / 4};
 }
 
 /** Records, for order/stream_work.h, how a launch that ran at these epochs used global and constant memory. */

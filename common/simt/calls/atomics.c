@@ -169,8 +169,8 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
             simt_exempt_last_load(address, sizeof *word);                                                         \
         if (simt_running.lane)                                                                                    \
             simt_record_poll(address);                                                                            \
-        simt_access_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,                      \
-                           op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                                    \
+        simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \
+                                     op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                          \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \

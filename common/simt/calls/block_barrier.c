@@ -113,7 +113,7 @@ static uint64_t site_bit(uintptr_t site)
     return UINT64_C(1) << site % 61;
 }
 
-void simt_barrier_complete(struct block *block)
+void simt_block_barrier_complete(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
@@ -126,7 +126,7 @@ void simt_barrier_complete(struct block *block)
     if (simt_faulted || simt_fault_confirm() || block->num_at_grid_barrier)
         return;
     simt_order_barrier();
-    simt_barrier_open(block);
+    simt_block_barrier_open(block);
 }
 
 void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site)
@@ -135,7 +135,7 @@ void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t si
         simt_fault_dismiss_if_after(site);
 }
 
-void simt_barrier_open(struct block *block)
+void simt_block_barrier_open(struct block *block)
 {
     NOTIFY_OBSERVERS(barrier_opens, block);
     block->opened_barriers_hash |= site_bit(block->lane[0].wait_site);

@@ -91,16 +91,16 @@ static struct chunk chunk_of(const struct bulk_copy *copy, uint32_t number)
 
 static struct shadow_cell *shared_cell(const struct bulk_copy *copy, const struct chunk *chunk)
 {
-    return copy->shared_shadow + ((uintptr_t)chunk->to - simt_memory.shared) / 4;
+    return copy->shared_shadow + ((uintptr_t)chunk->to - simt_memory.shared_begin) / 4;
 }
 
 static struct shadow_cell *global_cell(const void *address)
 {
-    const uintptr_t global = (uintptr_t)address - simt_memory.arena;
+    const uintptr_t global = (uintptr_t)address - simt_memory.arena_begin;
 
     return global < simt_memory.arena_bytes
                ? simt_memory.arena_shadow + global / 4
-               : simt_memory.data_shadow + ((uintptr_t)address - simt_program.data_low) / 4;
+               : simt_memory.device_variables_shadow + ((uintptr_t)address - simt_program.device_variables_low) / 4;
 }
 
 /* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
@@ -143,11 +143,11 @@ static void check_source(const struct bulk_copy *copy)
 {
     const simt_tensor_map *const map = &copy->map;
     const uintptr_t from = (uintptr_t)map->matrix, bytes = map->rows * map->columns * 2;
-    const uintptr_t global = from - simt_memory.arena, data = from - simt_program.data_low;
+    const uintptr_t global = from - simt_memory.arena_begin, data = from - simt_program.device_variables_low;
 
     if (global < simt_memory.arena_bytes && bytes <= simt_memory.arena_bytes - global)
         return;
-    if (data < simt_program.data_high - simt_program.data_low) {
+    if (data < simt_program.device_variables_high - simt_program.device_variables_low) {
         if (!simt_variable_contains(from, bytes))
             simt_fault_outside_device_variables(from, (unsigned)bytes, false, copy->pc);
         return;
@@ -169,14 +169,14 @@ static void check_source(const struct bulk_copy *copy)
 /** Ends the launch unless the destination is in the shared memory of this launch. */
 static void check_destination(const struct bulk_copy *copy)
 {
-    const uintptr_t shared = (uintptr_t)copy->destination - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)copy->destination - simt_memory.shared_begin;
     const uint32_t bytes = bulk_copy_bytes(copy);
 
     if (shared >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
                         "copies %u bytes to memory that is not shared", bytes);
     if (shared + bytes > simt_memory.shared_bytes ||
-        (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume))
+        (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume))
         simt_fault_shared_bounds(bytes, true, copy->pc);
 }
 
@@ -217,10 +217,11 @@ uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
     const struct bulk_copy *const copy = &copies[copy_number];
 
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
-        const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena;
+        const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena_begin;
 
         if (from)
-            return global < simt_memory.arena_bytes ? global : (from - simt_program.data_low) | EVENT_PROGRAM_DATA;
+            return global < simt_memory.arena_bytes ? global
+                                                    : (from - simt_program.device_variables_low) | EVENT_PROGRAM_DATA;
     }
     return EVENT_PROGRAM_DATA;
 }
@@ -234,7 +235,7 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
         if (SIMT_LIKELY(cell->write_epoch <= copy->epoch))
             continue;
         const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
-        const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
+        const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",

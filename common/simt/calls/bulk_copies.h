@@ -32,12 +32,14 @@ struct bulk_copy {
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 /** Checks the accesses of a copy and marks the words that it will write. */
 void simt_bulk_copy_begin(uint32_t copy_number);
+/** Returns the copy with a number. */
 struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
 /**
  * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_PROGRAM_DATA
  * if the copy writes only zeros.
  */
 uint64_t simt_bulk_copy_source_offset(uint32_t copy_number);
+/** Returns the number of bytes that a copy writes. */
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
     return copy->map.tile_rows * copy->map.tile_columns * 2;

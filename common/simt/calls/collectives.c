@@ -242,7 +242,7 @@ void simt_control_frame_ends(struct simt_control_frame *frame)
     lane->control_frame = frame->outer;
 }
 
-void simt_lanes_join(unsigned mark_number)
+void simt_lanes_reconverge(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
@@ -284,7 +284,7 @@ struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices,
     if (!simt_running.lane)
         simt_reject_host_call(names[kind], SIMT_RETURN_ADDRESS());
     if (simt_running.lane->thread % WARP_LANES < 8 * num_matrices) {
-        simt_access_matrix_row(row, SIMT_RETURN_ADDRESS());
+        simt_check_and_record_matrix_row(row, SIMT_RETURN_ADDRESS());
         memcpy(rows.row, row, sizeof rows.row);
     }
     arrive_and_wait(ALL_LANES, (uint64_t)kind | num_matrices << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0,

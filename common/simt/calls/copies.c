@@ -148,7 +148,7 @@ static void check_source(const struct copy *copy)
         if (SIMT_LIKELY(now.epoch == copy->source[word].epoch && now.write == copy->source[word].write))
             continue;
         const uint3 index = simt_thread_index(now.write >> CELL_THREAD_SHIFT);
-        const uint3 block = simt_block_index(simt_block_at(now.epoch));
+        const uint3 block = simt_block_index(simt_block_running_at(now.epoch));
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
@@ -195,7 +195,7 @@ static void end_copy(const struct copy *copy)
 /** Ends the launch unless the size is 4, 8 or 16 bytes and the destination is aligned and in shared memory. */
 static void check_destination(const void *to, size_t bytes, size_t zeros, uintptr_t pc)
 {
-    const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)to - simt_memory.shared_begin;
 
     if (bytes != 4 && bytes != 8 && bytes != 16)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
@@ -210,7 +210,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
-    if (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
+    if (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume)
         simt_fault_shared_bounds((unsigned)bytes, true, pc);
 }
 
@@ -220,9 +220,9 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
  */
 static struct shadow_cell *find_source(const void *from, size_t bytes, size_t copied, uintptr_t pc, uint64_t *offset)
 {
-    const uintptr_t global = (uintptr_t)from - simt_memory.arena;
-    const uintptr_t data = (uintptr_t)from - simt_program.data_low;
-    const bool is_data = data < simt_program.data_high - simt_program.data_low;
+    const uintptr_t global = (uintptr_t)from - simt_memory.arena_begin;
+    const uintptr_t data = (uintptr_t)from - simt_program.device_variables_low;
+    const bool is_data = data < simt_program.device_variables_high - simt_program.device_variables_low;
 
     if (global >= simt_memory.arena_bytes && !is_data)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -235,7 +235,7 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
     if (is_data && !simt_variable_contains((uintptr_t)from, copied))
         simt_fault_outside_device_variables((uintptr_t)from, (unsigned)copied, false, pc);
     *offset = is_data ? data | EVENT_PROGRAM_DATA : global;
-    return is_data ? simt_memory.data_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
+    return is_data ? simt_memory.device_variables_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
 }
 
 void simt_copy_async(void *destination, const void *source, size_t bytes, size_t zero_bytes)
@@ -251,7 +251,7 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     if (zero_bytes < bytes)
         from_cells = find_source(source, bytes, bytes - zero_bytes, pc, &offset);
 
-    const uintptr_t shared = (uintptr_t)destination - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)destination - simt_memory.shared_begin;
     const uint32_t number = take_copy();
     struct copy *const copy = &copies[number];
 
@@ -276,13 +276,13 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     simt_record_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
 }
 
-void simt_copies_commit(void)
+void simt_async_copies_commit(void)
 {
     if (simt_running.lane)
         simt_running.lane->num_copy_groups++;
 }
 
-void simt_copies_wait(size_t num_pending)
+void simt_async_copies_wait(size_t num_pending)
 {
     struct lane *const lane = simt_running.lane;
 
@@ -292,7 +292,7 @@ void simt_copies_wait(size_t num_pending)
     }
 }
 
-uint32_t simt_copies_detach_first(void)
+uint32_t simt_async_copies_detach(void)
 {
     const uint32_t first = simt_running.lane->first_copy;
 
@@ -300,7 +300,7 @@ uint32_t simt_copies_detach_first(void)
     return first;
 }
 
-void simt_copies_complete(uint32_t *first_copy)
+void simt_async_copies_complete(uint32_t *first_copy)
 {
     while (*first_copy) {
         const struct copy *const copy = &copies[*first_copy];
@@ -312,7 +312,7 @@ void simt_copies_complete(uint32_t *first_copy)
     }
 }
 
-void simt_copies_discard(uint32_t *first_copy)
+void simt_async_copies_discard(uint32_t *first_copy)
 {
     while (*first_copy) {
         unmark(&copies[*first_copy]);
@@ -320,7 +320,7 @@ void simt_copies_discard(uint32_t *first_copy)
     }
 }
 
-void simt_copies_discard_of_block(struct block *block)
+void simt_async_copies_discard_of_block(struct block *block)
 {
     for (unsigned i = 0; i < block->num_threads && under_way > 0; i++) {
         struct lane *const lane = &block->lane[i];

@@ -184,9 +184,9 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
  */
 static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const struct shadow_cell *cell, uintptr_t pc)
 {
-    if (simt_is_epoch_of_block(cell->write_epoch))
+    if (simt_is_epoch_of_running_block(cell->write_epoch))
         return;
-    if (pointer - simt_memory.shared < simt_memory.shared_bytes)
+    if (pointer - simt_memory.shared_begin < simt_memory.shared_bytes)
         simt_fault_here(
             cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
             "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
@@ -205,7 +205,7 @@ ALWAYS_INLINE void check_loaded(uintptr_t address, const struct shadow_cell *cel
 {
     const uintptr_t pointer = *(const uintptr_t *)address;
 
-    if (SIMT_UNLIKELY(pointer - simt_memory.pointers_low < simt_memory.pointers_bytes))
+    if (SIMT_UNLIKELY(pointer - simt_memory.shared_and_stacks_low < simt_memory.shared_and_stacks_bytes))
         check_pointer(pointer, cell, pc);
 }
 
@@ -214,12 +214,12 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
                                  size_t arena_bytes, size_t shared_bytes, bool watched)
 {
     const bool store = stores(touch);
-    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t global = address - simt_memory.arena_begin;
 
     if (SIMT_LIKELY(global < arena_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
             fault_misaligned(address, bytes, touch.what, pc);
-        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena_begin, address, bytes, touch, pc, SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.arena_shadow + global / 4, pc);
         if (touch.is_uncounted)
@@ -229,14 +229,15 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
         record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
         return true;
     }
-    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t shared = address - simt_memory.shared_begin;
 
     if (SIMT_LIKELY(shared < shared_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, touch.what, pc);
-        if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume))
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_end &&
+                          shared < simt_memory.dynamic_shared_resume))
             simt_fault_shared_bounds(bytes, store, pc);
-        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
             return true;
         if (watched)
@@ -276,7 +277,7 @@ static void check_stack(const struct lane *lane, uintptr_t pc)
 
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
+    if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
                         store ? "writes" : "reads", bytes);
 }
@@ -311,12 +312,12 @@ static bool is_in_device_table(uintptr_t address)
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
-    const uintptr_t shared = meant - simt_memory.shared;
+    const uintptr_t shared = meant - simt_memory.shared_begin;
     const char *kind = "out-of-bounds local access";
     char of[ARRAY_TEXT_SIZE];
 
-    if (!is_near(meant, simt_running.lane->stack_low, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
-        !is_near(meant, simt_program.low, NEAR_PROGRAM))
+    if (!is_near(meant, simt_running.lane->stack_low, NEAR_STACK) &&
+        !is_near(meant, simt_memory.arena_begin, NEAR_ARENA) && !is_near(meant, simt_program.low, NEAR_PROGRAM))
         return;
     check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
     if (shared < simt_memory.shared_bytes) {
@@ -325,9 +326,10 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
         if (simt_word_is_outside_variables(cell))
             simt_fault_outside_variables(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
         kind = "out-of-bounds shared access";
-    } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
+    } else if (meant - simt_memory.arena_begin < simt_memory.arena_bytes) {
         kind = "out-of-bounds global access";
-    } else if (meant - simt_program.data_low < simt_program.data_high - simt_program.data_low) {
+    } else if (meant - simt_program.device_variables_low <
+               simt_program.device_variables_high - simt_program.device_variables_low) {
         check_variable(meant, bytes, access != ACCESS_LOAD, pc);
         kind = "out-of-bounds global access";
     } else if (meant - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low) {
@@ -443,7 +445,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (!lane) {
         host_accesses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
-            address - image->data_low < image->data_high - image->data_low)
+            address - image->device_variables_low < image->device_variables_high - image->device_variables_low)
             simt_fault_host_access(simt_variable_at(address), store, pc);
         return;
     }
@@ -474,14 +476,16 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         simt_record_constant_read(address, bytes, pc);
         return;
     }
-    if (address - image->data_low < image->data_high - image->data_low) {
+    if (address - image->device_variables_low < image->device_variables_high - image->device_variables_low) {
         check_variable(address, bytes, store, pc);
-        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
+        shadow_access(simt_memory.device_variables_shadow, image->device_variables_low, address, bytes, touch, pc,
+                      SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
-            check_loaded(address, simt_memory.data_shadow + (address - image->data_low) / 4, pc);
+            check_loaded(address, simt_memory.device_variables_shadow + (address - image->device_variables_low) / 4,
+                         pc);
         if (!touch.is_uncounted)
             simt_record_event(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                              (address - image->data_low) | EVENT_PROGRAM_DATA);
+                              (address - image->device_variables_low) | EVENT_PROGRAM_DATA);
         return;
     }
     if (is_in_constant_table(address) || is_in_device_table(address)) {
@@ -519,15 +523,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_ADVICE_PREFIX
                         "pass memory from cudaMalloc(), and check what cudaMalloc() or the kernel's malloc() returned",
                         store ? "writes" : "reads", bytes, address);
-    if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
+    if (address - simt_memory.arena_begin + NEAR_ARENA < 2 * NEAR_ARENA)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
                         "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s%s", store ? "writes" : "reads",
                         bytes,
-                        address < simt_memory.arena ? simt_memory.arena - address
-                                                    : address - simt_memory.arena - simt_memory.arena_bytes,
-                        address < simt_memory.arena ? "before the first" : "behind the last",
-                        is_wrapped(address, bytes, simt_memory.arena, simt_memory.arena_bytes) ? WRAPPED : "");
-    if (is_wrapped(address, bytes, simt_memory.shared, simt_memory.shared_bytes))
+                        address < simt_memory.arena_begin ? simt_memory.arena_begin - address
+                                                          : address - simt_memory.arena_begin - simt_memory.arena_bytes,
+                        address < simt_memory.arena_begin ? "before the first" : "behind the last",
+                        is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes) ? WRAPPED : "");
+    if (is_wrapped(address, bytes, simt_memory.shared_begin, simt_memory.shared_bytes))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "%s %u bytes far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -565,15 +569,17 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
 /** Returns the shadow of a word in global or shared memory, or NULL if the address is in neither. */
 static struct shadow_cell *cell_at(uintptr_t address)
 {
-    const uintptr_t global = address - simt_memory.arena;
-    const uintptr_t shared = address - simt_memory.shared;
-    const uintptr_t data = address - simt_program.data_low;
+    const uintptr_t global = address - simt_memory.arena_begin;
+    const uintptr_t shared = address - simt_memory.shared_begin;
+    const uintptr_t data = address - simt_program.device_variables_low;
 
     if (global < simt_memory.arena_bytes)
         return simt_memory.arena_shadow + global / 4;
     if (shared < simt_memory.shared_bytes)
         return simt_memory.shared_shadow + shared / 4;
-    return data < simt_program.data_high - simt_program.data_low ? simt_memory.data_shadow + data / 4 : NULL;
+    return data < simt_program.device_variables_high - simt_program.device_variables_low
+               ? simt_memory.device_variables_shadow + data / 4
+               : NULL;
 }
 
 void simt_record_poll(const void *address)
@@ -659,13 +665,13 @@ static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t
         shadow_access(shadow, base, address + part, element, touch, pc, space);
 }
 
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
-                        bool reads_old_value, uintptr_t pc)
+void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
+                                  bool reads_old_value, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
-    const uintptr_t global = address - simt_memory.arena;
-    const uintptr_t shared = address - simt_memory.shared;
-    const uintptr_t data = address - simt_program.data_low;
+    const uintptr_t global = address - simt_memory.arena_begin;
+    const uintptr_t shared = address - simt_memory.shared_begin;
+    const uintptr_t data = address - simt_program.device_variables_low;
     const struct touch touch = {
         .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_BLOCK_SCOPE : 0, .reads_old_value = reads_old_value};
 
@@ -674,28 +680,28 @@ void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_by
     if (address % bytes != 0)
         fault_misaligned(address, bytes, ACCESS_ATOMIC, pc);
     if (global < simt_memory.arena_bytes) {
-        touch_elements(simt_memory.arena_shadow, simt_memory.arena, address, bytes, element_bytes, touch, pc,
+        touch_elements(simt_memory.arena_shadow, simt_memory.arena_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_GLOBAL);
         simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
-        if (shared + bytes > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
+        if (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume)
             simt_fault_shared_bounds(bytes, true, pc);
-        touch_elements(simt_memory.shared_shadow, simt_memory.shared, address, bytes, element_bytes, touch, pc,
+        touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
         simt_record_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
-    } else if (data < simt_program.data_high - simt_program.data_low) {
+    } else if (data < simt_program.device_variables_high - simt_program.device_variables_low) {
         check_variable(address, bytes, true, pc);
-        touch_elements(simt_memory.data_shadow, simt_program.data_low, address, bytes, element_bytes, touch, pc,
-                       SPACE_GLOBAL);
+        touch_elements(simt_memory.device_variables_shadow, simt_program.device_variables_low, address, bytes,
+                       element_bytes, touch, pc, SPACE_GLOBAL);
         simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_PROGRAM_DATA);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
 }
 
-void simt_access_matrix_row(const void *row, uintptr_t pc)
+void simt_check_and_record_matrix_row(const void *row, uintptr_t pc)
 {
-    if ((uintptr_t)row - simt_memory.shared >= simt_memory.shared_bytes)
+    if ((uintptr_t)row - simt_memory.shared_begin >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "loads a row of a matrix from memory that is not shared");
     access_memory(row, 16, false, pc);
@@ -704,8 +710,8 @@ void simt_access_matrix_row(const void *row, uintptr_t pc)
 void simt_exempt_last_load(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
-    const uintptr_t global = address - simt_memory.arena;
-    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t global = address - simt_memory.arena_begin;
+    const uintptr_t shared = address - simt_memory.shared_begin;
 
     if (!simt_running.lane || simt_order.last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
@@ -714,15 +720,17 @@ void simt_exempt_last_load(const void *pointer, unsigned bytes)
     else if (shared < simt_memory.shared_bytes)
         simt_deferred_race_excuse_cas(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
     else if (simt_variable_contains(address, bytes) &&
-             address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
-        simt_deferred_race_excuse_cas(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL,
-                                      bytes);
+             address - simt_program.device_variables_low <
+                 simt_program.device_variables_high - simt_program.device_variables_low)
+        simt_deferred_race_excuse_cas(simt_memory.device_variables_shadow +
+                                          (address - simt_program.device_variables_low) / 4,
+                                      SPACE_GLOBAL, bytes);
 }
 
 /** Reports an address in shared or local memory that a kernel thread passes to a function for global memory. */
 static void check_global(uintptr_t address, const char *function, uintptr_t pc)
 {
-    const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
+    const bool is_shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
 
     if (is_shared || is_local(address))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",

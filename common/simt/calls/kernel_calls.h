@@ -13,13 +13,13 @@
  * updated atomically; the atomic's scope is the lane's block (if `in_block`) or all threads. Does nothing outside
  * kernels. An atomic that does not need the old value may be the first write to its address.
  */
-void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
-                        bool reads_old_value, uintptr_t pc);
+void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
+                                  bool reads_old_value, uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_record_poll(const void *address);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
-void simt_access_matrix_row(const void *row, uintptr_t pc);
+void simt_check_and_record_matrix_row(const void *row, uintptr_t pc);
 
 /** Records an access that has already been checked as an event of the running lane. */
 void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
@@ -40,16 +40,16 @@ void simt_record_mbarrier_use(uintptr_t pc, enum mbarrier_operation operation, u
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
-void simt_copies_discard_of_block(struct block *block);
+void simt_async_copies_discard_of_block(struct block *block);
 
 /**
  * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
  * functions below complete or drop all these copies. After each copy they set *first_copy to the first remaining copy,
  * because completing a copy may end the launch.
  */
-uint32_t simt_copies_detach_first(void);
-void simt_copies_complete(uint32_t *first_copy);
-void simt_copies_discard(uint32_t *first_copy);
+uint32_t simt_async_copies_detach(void);
+void simt_async_copies_complete(uint32_t *first_copy);
+void simt_async_copies_discard(uint32_t *first_copy);
 
 /**
  * Times out all mbarrier waits that have a time limit; called when no lane can run. Returns whether there were any such
@@ -99,7 +99,7 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
                               char *text, size_t size);
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
-void simt_barrier_complete(struct block *block);
+void simt_block_barrier_complete(struct block *block);
 /**
  * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_if_after() does. Does
  * nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may run
@@ -107,7 +107,7 @@ void simt_barrier_complete(struct block *block);
  */
 void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */
-void simt_barrier_open(struct block *block);
+void simt_block_barrier_open(struct block *block);
 
 /**
  * Install and remove the handlers that turn signals raised by a kernel's instructions into faults, and the timer that

@@ -96,7 +96,7 @@ static uint32_t number_at(const void *address)
 
 static void check_address(const void *address, uintptr_t pc)
 {
-    const uintptr_t shared = (uintptr_t)address - simt_memory.shared;
+    const uintptr_t shared = (uintptr_t)address - simt_memory.shared_begin;
 
     if (!simt_running.lane)
         simt_reject_host_call("a function of mbarriers", pc);
@@ -106,7 +106,8 @@ static void check_address(const void *address, uintptr_t pc)
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "has an mbarrier at an address that is not a multiple of 8 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)address & 0xff));
-    if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_end && shared < simt_memory.dynamic_resume)
+    if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_end &&
+        shared < simt_memory.dynamic_shared_resume)
         simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
 }
 
@@ -140,7 +141,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
 static void record_use(const void *address, enum mbarrier_operation operation, uint32_t operand, uint32_t phase,
                        uintptr_t pc)
 {
-    simt_record_mbarrier_use(pc, operation, (uintptr_t)address - simt_memory.shared, operand, phase);
+    simt_record_mbarrier_use(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
 }
 
 /**
@@ -285,19 +286,19 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
     end_phase(barrier);
 }
 
-void simt_mbarrier_arrive(void *address, uint32_t bytes)
+void simt_mbarrier_arrive_expect(void *address, uint32_t bytes)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
     const uint32_t phase = barrier->phase;
 
     arrive(barrier, bytes, SIMT_RETURN_ADDRESS());
-    record_use(address, bytes > 0 ? MBARRIER_EXPECT : MBARRIER_ARRIVE, bytes, phase, SIMT_RETURN_ADDRESS());
+    record_use(address, bytes > 0 ? MBARRIER_ARRIVE_EXPECT : MBARRIER_ARRIVE, bytes, phase, SIMT_RETURN_ADDRESS());
 }
 
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
-    const uint32_t phase = barrier->phase, first = simt_copies_detach_first();
+    const uint32_t phase = barrier->phase, first = simt_async_copies_detach();
 
     if (first) {
         struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);
@@ -360,7 +361,7 @@ static void complete_thread_copies(struct barrier *barrier)
         }
         simt_order.epoch++;
         simt_order_add_write(&barrier->completed, one->thread, simt_order.epoch);
-        simt_copies_complete(&one->first);
+        simt_async_copies_complete(&one->first);
         simt_order.epoch++;
         *copy_arrivals = one->next;
         free(one);
@@ -514,7 +515,7 @@ static void issue(struct bulk_copy *copy, void *address)
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.watched))
         simt_record_bulk_copy(copy->pc, simt_bulk_copy_source_offset(number), bulk_copy_bytes(copy),
-                              (uintptr_t)copy->destination - simt_memory.shared);
+                              (uintptr_t)copy->destination - simt_memory.shared_begin);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
@@ -551,9 +552,9 @@ void simt_bulk_copy(void *destination, const void *source, uint32_t bytes, void 
  */
 static void check_map(const simt_tensor_map *map, uintptr_t pc)
 {
-    const uintptr_t address = (uintptr_t)map, global = address - simt_memory.arena;
+    const uintptr_t address = (uintptr_t)map, global = address - simt_memory.arena_begin;
     const struct fiber_stacks *const stacks = &simt_running.block->stacks;
-    const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
+    const bool is_shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
 
     if (!is_shared && (address - (uintptr_t)stacks->base < stacks->mapped_bytes || global < simt_memory.arena_bytes ||
                        simt_is_device_variable_range(map, sizeof *map)))
@@ -610,7 +611,7 @@ void simt_mbarriers_free(struct block *block)
             struct copy_arrival *const copy_arrivals = barrier->copy_arrivals;
 
             barrier->copy_arrivals = copy_arrivals->next;
-            simt_copies_discard(&copy_arrivals->first);
+            simt_async_copies_discard(&copy_arrivals->first);
             free(copy_arrivals);
         }
         free(barrier->seen);

@@ -55,7 +55,7 @@ struct products {
 
 uint64_t simt_wgmma_operand(const void *shared)
 {
-    const uintptr_t offset = (uintptr_t)shared - simt_memory.shared;
+    const uintptr_t offset = (uintptr_t)shared - simt_memory.shared_begin;
 
     if (offset >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, SIMT_RETURN_ADDRESS(), "illegal address",
@@ -72,16 +72,16 @@ uint64_t simt_wgmma_operand(const void *shared)
 static uintptr_t address_of(uint64_t operand)
 {
     const uintptr_t low = (operand & 0x3fff) << 4;
-    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1), end = simt_memory.dynamic_end;
+    const uintptr_t shared = (low - simt_memory.shared_begin) & (WINDOW - 1), end = simt_memory.dynamic_shared_end;
 
-    return simt_memory.shared + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
+    return simt_memory.shared_begin + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
 }
 
 /** Ends the launch unless the simulator supports this kind of operand, and the operand's address and size are valid. */
 static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
 {
     const uintptr_t address = address_of(operand);
-    const uintptr_t end = address / EIGHT_ROWS * EIGHT_ROWS + (uintptr_t)rows * ROW - simt_memory.shared;
+    const uintptr_t end = address / EIGHT_ROWS * EIGHT_ROWS + (uintptr_t)rows * ROW - simt_memory.shared_begin;
 
     if (operand >> 62 != 1 || (operand >> 32 & 0x3fff) << 4 != EIGHT_ROWS || (operand >> 49 & 7) != 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad operand of a product",
@@ -93,8 +93,8 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         "names an operand at an address that ends in 0x%03x; it must be a multiple of 1024, and 0, 32, "
                         "64 or 96",
                         (unsigned)(address % EIGHT_ROWS));
-    if (end > simt_memory.shared_bytes ||
-        (end > simt_memory.dynamic_end && address - simt_memory.shared < simt_memory.dynamic_resume))
+    if (end > simt_memory.shared_bytes || (end > simt_memory.dynamic_shared_end &&
+                                           address - simt_memory.shared_begin < simt_memory.dynamic_shared_resume))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
                         "dynamic bytes)",
@@ -116,7 +116,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 
     for (unsigned i = 0; i < 2 * rows; i++) {
         access.address = chunk_of(operand, first + i / 2, i % 2);
-        struct shadow_cell *cell = simt_memory.shared_shadow + (access.address - simt_memory.shared) / 4;
+        struct shadow_cell *cell = simt_memory.shared_shadow + (access.address - simt_memory.shared_begin) / 4;
 
         for (unsigned word = 0; word < CHUNK / 4; word++, cell++, access.address += 4) {
             if (SIMT_UNLIKELY(before && cell->write_epoch >= before)) {

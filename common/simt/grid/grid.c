@@ -143,7 +143,8 @@ static void blocks_forget(void)
 
 static size_t data_shadow_bytes(void)
 {
-    return (simt_program.data_high - simt_program.data_low + 16) / 4 * sizeof(struct shadow_cell);
+    return (simt_program.device_variables_high - simt_program.device_variables_low + 16) / 4 *
+           sizeof(struct shadow_cell);
 }
 
 bool simt_grid_prepare(void)
@@ -152,9 +153,9 @@ bool simt_grid_prepare(void)
         return false;
     simt_shared_variables_find(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
-    if (!simt_memory.data_shadow)
-        simt_memory.data_shadow = pages_map(data_shadow_bytes());
-    return simt_memory.data_shadow && simt_constant_reads_prepare();
+    if (!simt_memory.device_variables_shadow)
+        simt_memory.device_variables_shadow = pages_map(data_shadow_bytes());
+    return simt_memory.device_variables_shadow && simt_constant_reads_prepare();
 }
 
 bool simt_grid_make_block(void)
@@ -204,20 +205,20 @@ static void find_pointer_range(void)
         low = stacks < low ? stacks : low;
         high = end > high ? end : high;
     }
-    simt_memory.pointers_low = low;
-    simt_memory.pointers_bytes = high - low;
+    simt_memory.shared_and_stacks_low = low;
+    simt_memory.shared_and_stacks_bytes = high - low;
 }
 
 static bool open_memory(void)
 {
     if (!simt_arena_allow_access())
         return false;
-    simt_memory.shared = shared.low;
+    simt_memory.shared_begin = shared.low;
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     find_pointer_range();
-    simt_memory.dynamic_end = shared.dynamic + simt_current_launch.dynamic_shared;
-    simt_memory.dynamic_resume = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_memory.dynamic_shared_end = shared.dynamic + simt_current_launch.dynamic_shared;
+    simt_memory.dynamic_shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
     return true;
 }
@@ -226,7 +227,7 @@ static void close_memory(void)
 {
     simt_arena_forbid_access();
     simt_memory.shared_bytes = 0;
-    simt_memory.pointers_bytes = 0;
+    simt_memory.shared_and_stacks_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory_watch(false);
     simt_running.lane = NULL;
@@ -237,16 +238,16 @@ static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
 
-    memset(bytes, 0xff, simt_memory.dynamic_end);
-    memset(bytes + simt_memory.dynamic_resume, 0xff, shared.bytes - simt_memory.dynamic_resume);
+    memset(bytes, 0xff, simt_memory.dynamic_shared_end);
+    memset(bytes + simt_memory.dynamic_shared_resume, 0xff, shared.bytes - simt_memory.dynamic_shared_resume);
 }
 
 /** Copies the part of shared memory that this launch can use to or from a block's saved copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
-    memcpy(to, from, simt_memory.dynamic_end);
-    memcpy(to + simt_memory.dynamic_resume, from + simt_memory.dynamic_resume,
-           shared.bytes - simt_memory.dynamic_resume);
+    memcpy(to, from, simt_memory.dynamic_shared_end);
+    memcpy(to + simt_memory.dynamic_shared_resume, from + simt_memory.dynamic_shared_resume,
+           shared.bytes - simt_memory.dynamic_shared_resume);
 }
 
 /**
@@ -259,7 +260,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
         simt_host_waits_for_all();
         simt_arena_clear_accesses();
         blocks_forget();
-        memset(simt_memory.data_shadow, 0, data_shadow_bytes());
+        memset(simt_memory.device_variables_shadow, 0, data_shadow_bytes());
         simt_constant_reads_clear();
         simt_order.epoch = 0;
     }
@@ -276,7 +277,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
 /** Drops the asynchronous copies, mbarriers and warpgroup products of a block that has ended. */
 static void forget(struct block *block)
 {
-    simt_copies_discard_of_block(block);
+    simt_async_copies_discard_of_block(block);
     simt_mbarriers_free(block);
     simt_products_free(block);
 }
@@ -409,7 +410,7 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
     simt_order_grid_barrier();
     for (unsigned i = 0; i < count; i++) {
         simt_order_open_grid_barrier(&blocks[i]->order);
-        simt_barrier_open(blocks[i]);
+        simt_block_barrier_open(blocks[i]);
     }
 }
 

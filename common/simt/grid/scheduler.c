@@ -337,7 +337,7 @@ enum block_state simt_block_run(struct block *block)
             fault_stuck(block, at_barrier, done);
             break;
         }
-        simt_barrier_complete(block);
+        simt_block_barrier_complete(block);
         if (block->num_at_grid_barrier)
             return BLOCK_AT_GRID_BARRIER;
     }

@@ -32,12 +32,12 @@ SIMT_DEVICE void mbarrier_init_fence(void)
 
 SIMT_DEVICE void mbarrier_arrive(mbarrier *barrier)
 {
-    simt_mbarrier_arrive(barrier, 0);
+    simt_mbarrier_arrive_expect(barrier, 0);
 }
 
 SIMT_DEVICE void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
 {
-    simt_mbarrier_arrive(barrier, bytes);
+    simt_mbarrier_arrive_expect(barrier, bytes);
 }
 
 SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)

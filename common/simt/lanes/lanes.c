@@ -42,8 +42,8 @@ uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t addres
             const enum event_kind kind = (enum event_kind)(event->access >> EVENT_KIND_SHIFT);
             const uint64_t offset = event->access & EVENT_OFFSET_MASK;
             const uintptr_t address = offset & EVENT_PROGRAM_DATA
-                                          ? simt_program.data_low + (offset & ~EVENT_PROGRAM_DATA)
-                                          : simt_memory.arena + offset;
+                                          ? simt_program.device_variables_low + (offset & ~EVENT_PROGRAM_DATA)
+                                          : simt_memory.arena_begin + offset;
 
             if (event->pc == pc &&
                 (kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC) &&

@@ -70,7 +70,13 @@ enum {
 #define KEY_ONE_CALL       (UINT64_C(1) << KEY_DEPTH_SHIFT)
 #define KEY_ONE_STEP       (UINT64_C(1) << KEY_STEP_SHIFT)
 
-enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARRIER_ARRIVE_COPIES, MBARRIER_WAIT };
+enum mbarrier_operation {
+    MBARRIER_INIT,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_EXPECT,
+    MBARRIER_ARRIVE_COPIES,
+    MBARRIER_WAIT
+};
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 

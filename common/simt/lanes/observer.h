@@ -56,7 +56,8 @@ struct observer {
     void (*lane_issues_bulk_copy)(uint64_t bytes, uint64_t shared_offset);
     /**
      * The running lane has used an mbarrier in a phase; `operand` is the number of arrivals (MBARRIER_INIT), the number
-     * of announced bytes (MBARRIER_EXPECT), the parity (MBARRIER_WAIT), or 0. Called only while memory is watched.
+     * of announced bytes (MBARRIER_ARRIVE_EXPECT), the parity (MBARRIER_WAIT), or 0. Called only while memory is
+     * watched.
      */
     void (*lane_uses_mbarrier)(uint64_t operand, uint64_t phase);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */

@@ -74,7 +74,9 @@ enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
  */
 void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr_t pc, const char *fault_kind,
                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+/** Returns whether a suspected fault is recorded. */
 bool simt_fault_is_suspected(void);
+/** Confirms the suspected fault, which then ends the launch. Returns whether there was one. */
 bool simt_fault_confirm(void);
 /** Drops the suspected fault if `explained` is its kind or explains it. */
 void simt_fault_dismiss(enum suspicion explained);
@@ -106,6 +108,7 @@ void simt_fault_clear(void);
  * fault.
  */
 void simt_fault_add_locations(void);
+/** Returns the error code of the last fault, or cudaSuccess. */
 cudaError_t simt_fault_error(void);
 
 /** Returns the advice for faults of a kind, or NULL if there is none. */

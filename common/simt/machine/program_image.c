@@ -138,8 +138,8 @@ bool simt_program_find_segments(void)
     simt_program.read_only_constants_high = (uintptr_t)__stop_simt_constant_table;
     simt_program.read_only_device_low = (uintptr_t)__start_simt_device_table;
     simt_program.read_only_device_high = (uintptr_t)__stop_simt_device_table;
-    simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
-    simt_program.data_high = (uintptr_t)__stop_simt_device;
+    simt_program.device_variables_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
+    simt_program.device_variables_high = (uintptr_t)__stop_simt_device;
     simt_program.builtin_low = (uintptr_t)__start_simt_index;
     simt_program.builtin_high = (uintptr_t)__stop_simt_index;
     found = simt_program.low != 0;

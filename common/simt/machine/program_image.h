@@ -15,8 +15,8 @@ struct program_image {
     uintptr_t load_bias; /**< offset that the loader adds to the addresses in the file */
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;
-    uintptr_t data_low, data_high;           /**< __device__ variables */
-    uintptr_t writable_low, writable_high;   /**< writable data: all variables, including the host's */
+    uintptr_t device_variables_low, device_variables_high; /**< __device__ variables */
+    uintptr_t writable_low, writable_high;                 /**< writable data: all variables, including the host's */
     uintptr_t relocated_low, relocated_high; /**< the part of the writable data that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
     uintptr_t read_only_constants_low, read_only_constants_high; /**< `__constant__ const`, which no copy may change */
@@ -58,19 +58,20 @@ struct shadow_cell;
  * two cache lines. Outside kernels every range is empty.
  */
 struct kernel_memory {
-    uintptr_t arena;         /**< global memory allocated so far */
-    size_t arena_fast_bytes; /**< size of `arena`; 0 while accesses are watched, so that they take the slow path */
+    uintptr_t arena_begin;   /**< global memory allocated so far */
+    size_t arena_fast_bytes; /**< bytes in use; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
-    uintptr_t shared; /**< static shared memory and the dynamic array, in any order: one thread-local block */
+    uintptr_t shared_begin; /**< static shared memory and the dynamic array, in any order: one thread-local block */
     size_t shared_fast_bytes;
     struct shadow_cell *shared_shadow;
-    uintptr_t pointers_low; /**< smallest range with shared memory and the threads' stacks: pointers to these */
-    size_t pointers_bytes;
-    size_t dynamic_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
-    size_t dynamic_resume; /**< offset of the first byte after the dynamic array */
+    uintptr_t
+        shared_and_stacks_low; /**< smallest range with shared memory and the threads' stacks: pointers to these */
+    size_t shared_and_stacks_bytes;
+    size_t dynamic_shared_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
+    size_t dynamic_shared_resume; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;
     size_t shared_bytes;
-    struct shadow_cell *data_shadow; /**< shadow of the __device__ variables */
+    struct shadow_cell *device_variables_shadow; /**< shadow of the __device__ variables */
     bool watched;
 };
 

@@ -53,6 +53,7 @@ struct arena {
     size_t num_host_accessible; /**< number of allocations that the host may access */
 };
 
+/** Returns whether both the host and kernels may access the memory of an owner. */
 static inline bool is_pinned_or_managed(enum allocation_owner owner)
 {
     return owner == OWNER_PINNED || owner == OWNER_MANAGED;
@@ -60,6 +61,7 @@ static inline bool is_pinned_or_managed(enum allocation_owner owner)
 
 extern struct arena simt_arena;
 
+/** Returns the offset in bytes of a pointer into the arena. */
 static inline size_t arena_offset(const void *pointer)
 {
     return (uintptr_t)pointer - (uintptr_t)simt_arena.base;
@@ -113,6 +115,7 @@ const struct allocation *simt_allocation_starting_at(const void *pointer);
  */
 struct allocation *simt_allocation_at_or_after(const void *pointer);
 
+/** Returns whether a pointer points into the arena, whether or not the memory is allocated. */
 bool simt_is_device_pointer(const void *pointer);
 /**
  * Returns whether all the bytes are in one live allocation that was not made by a kernel, or in the memory of

@@ -54,7 +54,7 @@ bool simt_fault_constant_race(const struct work_race *race)
 
     if (word >= word_count())
         return false;
-    simt_block_idx = simt_block_index(simt_block_at(reads[word].epoch));
+    simt_block_idx = simt_block_index(simt_block_running_at(reads[word].epoch));
     simt_fault_launch_race(simt_thread_index(reads[word].thread), reads[word].pc, 4, race);
     return true;
 }

@@ -39,7 +39,9 @@ struct word_marks {
     uint32_t inaccessible, unwritten;
     uint32_t ldg_read; /**< bytes that this launch has read through __ldg */
 };
+/** Returns the marks of the word at an address in the arena. */
 struct word_marks simt_arena_marks(uintptr_t address);
+/** Marks bytes of the word at an address as read through __ldg; `bytes` is a mask. */
 void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
 void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes);
@@ -101,6 +103,7 @@ struct kernel_properties {
     unsigned max_threads; /**< the kernel's launch bounds */
     const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
 };
+/** Returns a kernel's properties, or defaults if the program has no symbols. */
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
  * Returns the total size in bytes of the fixed-size __shared__ variables that the last launch accessed, including those
@@ -124,10 +127,16 @@ const char *simt_variable_at(uintptr_t address);
 const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end);
 /** Returns whether an address in read-only memory is that of a constant that a kernel file defines for the host. */
 bool simt_is_host_only_constant(uintptr_t address);
+/** Ends the launch because of an access to the program's data that no device variable contains. */
 _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset);
+/** Returns whether a word of shared memory belongs to no variable. */
 bool simt_word_is_outside_variables(const struct shadow_cell *cell);
+/**
+ * Ends the launch because of an access to a word of shared memory that belongs to no variable; `bytes` is the mask of
+ * the accessed bytes.
+ */
 _Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                             uintptr_t pc);
 

@@ -37,6 +37,7 @@ struct past_access {
     struct thread_set *unnumbered_set; /**< the set itself if it has no number, otherwise NULL */
 };
 
+/** Returns the set of threads of an entry that represents accesses by a set. */
 static inline const struct thread_set *past_access_threads(const struct past_access *past)
 {
     return past->unnumbered_set ? past->unnumbered_set : simt_thread_set(past->thread_or_set);
@@ -58,6 +59,7 @@ struct access_history *simt_cell_history(const struct shadow_cell *cell);
 bool simt_history_add(struct access_history *history, struct past_access past);
 /** Removes the past access with index `index`. */
 void simt_history_remove(struct access_history *history, uint32_t index);
+/** Removes all past accesses, but keeps the memory. */
 void simt_history_clear(struct access_history *history);
 /** Frees all histories; called at the beginning of a launch. */
 void simt_histories_free(void);

@@ -34,7 +34,7 @@ bool simt_is_device_variable_range(const void *pointer, size_t bytes)
 
     if (!simt_program_find_segments())
         return false;
-    return is_within(address, bytes, simt_program.data_low, simt_program.data_high) ||
+    return is_within(address, bytes, simt_program.device_variables_low, simt_program.device_variables_high) ||
            is_within(address, bytes, simt_program.constant_low, simt_program.constant_high) ||
            is_constant(address, bytes);
 }

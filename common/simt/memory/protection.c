@@ -43,7 +43,7 @@ bool simt_arena_allow_access(void)
     }
     simt_arena.any_marks_pending = false;
     simt_clear_ldg_reads();
-    simt_memory.arena = (uintptr_t)simt_arena.base;
+    simt_memory.arena_begin = (uintptr_t)simt_arena.base;
     simt_memory.arena_bytes = simt_arena.used_end;
     simt_memory.arena_shadow = simt_arena.shadow;
     return simt_arena_set_access(0, simt_arena.committed_bytes, true);

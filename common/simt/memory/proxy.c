@@ -60,7 +60,7 @@ void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space sp
         return;
     if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy_fence(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
-        const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
+        const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_dismiss(SUSPECT_UNWRITTEN);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",

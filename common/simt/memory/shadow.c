@@ -92,8 +92,8 @@ static bool has_polled(const struct past_access *past, bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const struct last_poll seen = simt_last_polls[i];
 
-        if (seen.epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(seen.epoch) &&
-            seen.write_epoch >= past->epoch && simt_is_epoch_of_block(seen.write_epoch) == in_block &&
+        if (seen.epoch >= simt_order.block.block_epoch && simt_is_epoch_of_running_block(seen.epoch) &&
+            seen.write_epoch >= past->epoch && simt_is_epoch_of_running_block(seen.write_epoch) == in_block &&
             (!in_block || i == running_thread()))
             return true;
     }
@@ -148,7 +148,7 @@ static bool has_polled_anything(bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const uint32_t epoch = simt_last_polls[i].epoch;
 
-        if (in_block ? epoch >= simt_order.block.block_epoch && simt_is_epoch_of_block(epoch)
+        if (in_block ? epoch >= simt_order.block.block_epoch && simt_is_epoch_of_running_block(epoch)
                      : epoch >= simt_order.first_epoch)
             return true;
     }
@@ -185,7 +185,7 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
 /** Returns whether the two addresses in global memory belong to different allocations or variables. */
 static bool is_in_other_array(uintptr_t address, uintptr_t than)
 {
-    const uintptr_t offset = address - simt_memory.arena, other_offset = than - simt_memory.arena;
+    const uintptr_t offset = address - simt_memory.arena_begin, other_offset = than - simt_memory.arena_begin;
     const bool in_arena = offset < simt_memory.arena_bytes, other_in_arena = other_offset < simt_memory.arena_bytes;
     uint64_t within;
 
@@ -270,12 +270,12 @@ static void fault_race(const struct past_access *past, struct word_access access
         fault_overlap(past, access);
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(thread);
-    const uint3 block = simt_block_index(simt_block_at(past->epoch));
+    const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
     const uint32_t bytes = past->bytes & access.bytes;
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT_SIZE], what[ARRAY_TEXT_SIZE + 64], did_so[64];
 
-    const bool in_block = simt_is_epoch_of_block(past->epoch);
+    const bool in_block = simt_is_epoch_of_running_block(past->epoch);
     const char *advice = in_block ? advice_in_block(past, &access) : advice_for_blocks(past, &access);
     char of_mbarrier[400], of_index[420], both[800];
 
@@ -378,7 +378,7 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
         return;
     if (simt_word_is_outside_variables(cell))
         simt_fault_outside_variables(cell, bytes, access, pc);
-    simt_describe_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
+    simt_describe_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
                             (uintptr_t)__builtin_ctz(bytes),
                         true, of);
     simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
@@ -594,7 +594,7 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *past = &history->accesses[i];
         const uint3 index = simt_thread_index(past->thread_or_set);
-        const uint3 block = simt_block_index(simt_block_at(past->epoch));
+        const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
 
         if (past->epoch >= simt_order.first_epoch && (past->kind & PAST_WRITE) && (past->bytes & access.bytes))
             simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
@@ -603,7 +603,7 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
                             __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
                             simt_site_pc(past->site));
     }
-    if (access.address - simt_memory.arena < simt_memory.arena_bytes)
+    if (access.address - simt_memory.arena_begin < simt_memory.arena_bytes)
         simt_arena_mark_ldg_read(access.address, access.bytes);
 }
 
@@ -626,7 +626,7 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
         return false;
     if ((past->kind & ATOMIC_CROSS_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
         return false;
-    return !((past->kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) || simt_is_epoch_of_block(past->epoch);
+    return !((past->kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) || simt_is_epoch_of_running_block(past->epoch);
 }
 
 /**
@@ -672,8 +672,8 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
         if (!(later->kind & PAST_VOLATILE_READ) || ((later->kind ^ past->kind) & ATOMIC_BYTES) ||
             !(later->bytes & past->bytes))
             continue;
-        if ((later->kind & ATOMIC_STORE) &&
-            (later->thread_or_set != past->thread_or_set || simt_block_at(later->epoch) != simt_block_at(past->epoch)))
+        if ((later->kind & ATOMIC_STORE) && (later->thread_or_set != past->thread_or_set ||
+                                             simt_block_running_at(later->epoch) != simt_block_running_at(past->epoch)))
             return false;
         if (of_readers(later) ? any_ordered(later, volatile_load)
                               : simt_is_ordered(later->epoch, later->thread_or_set, volatile_load))
@@ -826,7 +826,7 @@ static void replace_reads(struct access_history *history, struct word_access acc
             keep_without(history, i, access.bytes);
             continue;
         }
-        if (!(past->bytes & ~access.bytes) && simt_is_epoch_of_block(past->epoch) &&
+        if (!(past->bytes & ~access.bytes) && simt_is_epoch_of_running_block(past->epoch) &&
             thread_set_has(past_access_threads(past), running_thread()) &&
             (!seen || (sees && (simt_order_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
             remove_from_set(history, i);
@@ -930,7 +930,7 @@ void simt_deferred_race_excuse_cas(struct shadow_cell *cell, enum shadow_space s
         for (uint32_t i = history->num_accesses; i-- > 0;) {
             struct past_access *past = &history->accesses[i];
 
-            if (past->kind != PAST_READ || !simt_is_epoch_of_block(past->epoch) ||
+            if (past->kind != PAST_READ || !simt_is_epoch_of_running_block(past->epoch) ||
                 !thread_set_has(past_access_threads(past), running_thread()))
                 continue;
             remove_from_set(history, i);
@@ -995,7 +995,7 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
 
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         const struct past_access past = history->accesses[i];
-        const bool same_block = simt_is_epoch_of_block(past.epoch);
+        const bool same_block = simt_is_epoch_of_running_block(past.epoch);
         const bool store = past.kind & ATOMIC_STORE;
 
         if ((past.kind & PAST_KIND_MASK) != PAST_ATOMIC ||
@@ -1098,6 +1098,6 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, 
     const unsigned warp = set ? lowest_lane(set->warps) : 0;
     const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->thread_or_set;
 
-    simt_block_idx = simt_block_index(simt_block_at(past->epoch));
+    simt_block_idx = simt_block_index(simt_block_running_at(past->epoch));
     simt_fault_launch_race(simt_thread_index(thread), simt_site_pc(past->site), __builtin_popcount(past->bytes), race);
 }

@@ -185,7 +185,7 @@ static bool is_kernel_data(uintptr_t address)
 {
     const struct program_image *image = &simt_program;
 
-    return address - image->data_low < image->data_high - image->data_low ||
+    return address - image->device_variables_low < image->device_variables_high - image->device_variables_low ||
            address - image->constant_low < image->constant_high - image->constant_low ||
            address - image->read_only_constants_low <
                image->read_only_constants_high - image->read_only_constants_low ||
@@ -275,7 +275,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset)
 {
-    const size_t dynamic_end = dynamic_offset + SHARED_BYTES_LIMIT;
+    const size_t dynamic_shared_end = dynamic_offset + SHARED_BYTES_LIMIT;
     size_t begin = 0;
 
     if (variables.bytes == 0)
@@ -288,8 +288,8 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offse
         /* The dynamic array has different bounds in each launch. */
         if (begin < dynamic_offset)
             mark(shadow, begin, end < dynamic_offset ? end : dynamic_offset);
-        if (end > dynamic_end)
-            mark(shadow, begin > dynamic_end ? begin : dynamic_end, end);
+        if (end > dynamic_shared_end)
+            mark(shadow, begin > dynamic_shared_end ? begin : dynamic_shared_end, end);
         if (!last && variables.variable[i].end > begin)
             begin = variables.variable[i].end;
     }
@@ -541,13 +541,13 @@ const char *simt_variable_at(uintptr_t address)
 void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE])
 {
     const struct variable_list *const list = shared ? &variables : &globals;
-    const size_t entry = shared ? address - simt_memory.shared : address;
+    const size_t entry = shared ? address - simt_memory.shared_begin : address;
     const struct variable *const variable = variable_before(list, entry);
     const char *name = "";
     size_t offset = 0, bytes = 0;
     bool in_allocation = false;
 
-    if (!shared && address - simt_memory.arena < simt_memory.arena_bytes) {
+    if (!shared && address - simt_memory.arena_begin < simt_memory.arena_bytes) {
         name = simt_arena_array_name(address, &offset, &bytes);
         in_allocation = bytes > 0 && !*name;
     } else if (variable && entry < variable->end) {

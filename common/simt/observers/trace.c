@@ -62,7 +62,7 @@ static const struct {
 } operations[] = {
     [MBARRIER_INIT] = {"init", "arrivals"},
     [MBARRIER_ARRIVE] = {"arrive", NULL},
-    [MBARRIER_EXPECT] = {"arrive_expect", "announced"},
+    [MBARRIER_ARRIVE_EXPECT] = {"arrive_expect", "announced"},
     [MBARRIER_ARRIVE_COPIES] = {"arrive_copies", NULL},
     [MBARRIER_WAIT] = {"wait", "parity"},
 };

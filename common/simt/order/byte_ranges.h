@@ -24,6 +24,7 @@ struct byte_ranges {
 void simt_ranges_add(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
+/** Sorts the ranges and merges those that overlap or touch. */
 void simt_ranges_normalise(struct byte_ranges *ranges);
 /** Returns whether two normalised sets have a byte in common; stores the address of the first such byte in *address. */
 bool simt_ranges_overlap(const struct byte_ranges *a, const struct byte_ranges *b, uintptr_t *address);

@@ -68,7 +68,7 @@ static size_t segment_at(uint32_t epoch)
     return low;
 }
 
-uint32_t simt_block_at(uint32_t epoch)
+uint32_t simt_block_running_at(uint32_t epoch)
 {
     return segment_count ? segments[segment_at(epoch)].block : 0;
 }
@@ -175,7 +175,7 @@ static void forget_clock(struct vector_clock **clock)
  */
 static uintptr_t grid_address(uintptr_t address)
 {
-    const bool shared = address - simt_memory.shared < simt_memory.shared_bytes;
+    const bool shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
 
     return shared ? address + (((uintptr_t)simt_order.block_number + 1) << 47) : address;
 }
@@ -599,7 +599,7 @@ static bool ordered_launch(uint32_t epoch, bool volatile_load)
 bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 {
     const unsigned me = running_thread();
-    const bool here = simt_is_epoch_of_block(epoch);
+    const bool here = simt_is_epoch_of_running_block(epoch);
 
     if (epoch < simt_order.first_epoch)
         return ordered_launch(epoch, volatile_load);
@@ -611,7 +611,8 @@ bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return is_known(clock_thread(here ? simt_order.block_number : simt_block_at(epoch), thread), epoch, volatile_load);
+    return is_known(clock_thread(here ? simt_order.block_number : simt_block_running_at(epoch), thread), epoch,
+                    volatile_load);
 }
 
 bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
@@ -620,7 +621,7 @@ bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool
     bool all = true;
 
     *has_several = false;
-    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_is_epoch_of_block(epoch)))
+    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_is_epoch_of_running_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
@@ -638,7 +639,8 @@ bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool
 
 bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
 {
-    const uint32_t block = simt_is_epoch_of_block(epoch) ? simt_order.block_number : simt_block_at(epoch);
+    const uint32_t block = simt_is_epoch_of_running_block(epoch) ? simt_order.block_number
+                                                                 : simt_block_running_at(epoch);
 
     return simt_order.block.threads &&
            epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].happens_before,

@@ -181,12 +181,12 @@ const struct past_launch *simt_overlapped_launch_at(uint32_t epoch);
 const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
-uint32_t simt_block_at(uint32_t epoch);
+uint32_t simt_block_running_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
-static inline bool simt_is_epoch_of_block(uint32_t epoch)
+static inline bool simt_is_epoch_of_running_block(uint32_t epoch)
 {
     return epoch >= simt_order.turn_epoch ||
-           (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
+           (epoch >= simt_order.block.block_epoch && simt_block_running_at(epoch) == simt_order.block_number);
 }
 /**
  * Returns whether no later access can be ordered after the accesses at an epoch, because the block that made them has

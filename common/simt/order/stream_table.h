@@ -40,6 +40,7 @@ extern struct stream_clock simt_host_clock;
 
 /** Destroys all streams that cudaStreamCreate has made. */
 void simt_streams_destroy(void);
+/** Returns the handle of stream or event number `number`; `kind` is HANDLE_STREAM or HANDLE_EVENT. */
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
 cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site);

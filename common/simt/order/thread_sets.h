@@ -24,6 +24,7 @@ struct thread_set {
  * memory runs out.
  */
 bool simt_thread_sets_begin_launch(void);
+/** Returns the set with a number. */
 const struct thread_set *simt_thread_set(unsigned set_number);
 /**
  * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no
@@ -31,11 +32,13 @@ const struct thread_set *simt_thread_set(unsigned set_number);
  */
 unsigned simt_thread_set_add(unsigned set_number, unsigned thread);
 unsigned simt_thread_set_remove(unsigned set_number, unsigned thread);
+/** Returns whether a thread, a number in its block, is in the set. */
 static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
 {
     return set->lanes[thread / WARP_LANES] >> thread % WARP_LANES & 1;
 }
 
+/** Adds a thread to the set, or removes it, in place. */
 static inline void thread_set_insert(struct thread_set *set, unsigned thread)
 {
     set->warps |= 1u << thread / WARP_LANES;

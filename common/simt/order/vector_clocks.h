@@ -25,6 +25,7 @@ void simt_vector_clocks_reset(uint64_t blocks);
 /** Number of branches of a node; two levels together have one branch per thread of a block. */
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
 
+/** Returns the number under which a clock stores a thread of a block. */
 static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 {
     return (uint64_t)block * CLOCK_BRANCHES * CLOCK_BRANCHES + thread;
@@ -40,13 +41,19 @@ uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space);
 /** Returns the number that represents the threads of the launches that the current launch may overlap. */
 uint64_t simt_clock_thread_of_overlapped(void);
 
+/** Counts another reference to a clock, which may be NULL, and returns the clock. */
 struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
+/** Drops a reference to a clock, which may be NULL, and frees the clock if it was the last one. */
 void simt_vector_clock_release(struct vector_clock *clock);
 /**
  * Joins `other` into `clock`. Like simt_vector_clock_advance(), takes over the reference to `clock` and returns the new
  * clock.
  */
 struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct vector_clock *other);
+/**
+ * Sets the epoch below which a clock knows the accesses of one lane, or of all threads of its warp or block, to `epoch`
+ * if that is later.
+ */
 struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread, enum clock_level level,
                                                uint32_t epoch);
 /**

@@ -92,13 +92,16 @@ bool fail_at(const struct source *source, size_t position, const char *message);
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
+/** Returns whether a character may be part of a name: a letter, a digit or '_'. */
 bool is_word(char c);
 bool starts_with(const char *text, const char *prefix);
 
 /** Returns whether `c` is one of `characters`, not counting the terminating '\0'. */
 bool is_one_of(char c, const char *characters);
 
+/** Returns the position of the next character that is not white space, at `position` or after it. */
 size_t skip_space(const char *code, size_t position);
+/** Returns the end of the text before `position` without the white space right before `position`. */
 size_t skip_space_back(const char *code, size_t position);
 
 /** Returns the end of the word or number at `position`; 1'000 is one number. */
@@ -107,6 +110,7 @@ size_t word_end(const char *text, size_t position);
 /** Returns the start of the word that ends at `end`, or `end` if there is none. */
 size_t word_begin(const char *text, size_t end);
 
+/** Returns whether `word`, and not only its beginning, is at `position`. */
 bool is_word_at(const char *code, size_t position, const char *word);
 
 /** Returns whether one of `words`, a NULL-terminated array, occurs in [begin, end). */
