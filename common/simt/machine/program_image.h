@@ -64,8 +64,8 @@ struct kernel_memory {
     uintptr_t shared_begin; /**< static shared memory and the dynamic array, in any order: one thread-local block */
     size_t shared_fast_bytes;
     struct shadow_cell *shared_shadow;
-    uintptr_t
-        shared_and_stacks_low; /**< smallest range with shared memory and the threads' stacks: pointers to these */
+    /** Smallest range with shared memory and the threads' stacks: pointers to these. */
+    uintptr_t shared_and_stacks_low;
     size_t shared_and_stacks_bytes;
     size_t dynamic_shared_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
     size_t dynamic_shared_resume; /**< offset of the first byte after the dynamic array */

@@ -55,8 +55,8 @@ static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclRe
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-static bool
-    is_grouped; /* true from connection_group_start() to connection_group_end(); per thread, like NCCL's groups */
+/** True from connection_group_start() to connection_group_end(); per thread, like NCCL's groups. */
+static bool is_grouped;
 
 /**
  * Waits for a collective: first for the call, then for the stream. Inside a group, returns immediately, because the
