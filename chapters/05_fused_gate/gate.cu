@@ -38,10 +38,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 // [token_best]
 
 // [experts]
-/**
- * A group's experts, held in its thread's registers. Every index is a constant once the loops are unrolled: registers
- * have no addresses, so the compiler would place an array that is indexed at run time in local memory.
- */
+/** A group's experts, held in its thread's registers: every index is a constant once the loops are unrolled. */
 template <int CAPACITY>
 struct experts {
     float choice[CAPACITY]; /* the experts' choices; -infinity if NaN, already taken, or without an expert */

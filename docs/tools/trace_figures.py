@@ -254,7 +254,7 @@ def draw_stores(data, title):
     ax = canvas(left + width * sectors + 14, 150 + pitch * (len(data["before"]) + len(data["after"])), title)
     for chapter, requests in (("Chapter 06", data["before"]), ("Chapter 07", data["after"])):
         size = requests[0]["bytes"]
-        write(ax, 14, y, f"{chapter}: {size} bytes a lane, {len(requests)} requests, {sectors} sectors", bold=True)
+        write(ax, 14, y, f"{chapter}: {size} bytes per lane, {len(requests)} requests, {sectors} sectors", bold=True)
         y += 12
         for request in requests:
             write(ax, 14, y + 13, f"warp {request['warp']}")

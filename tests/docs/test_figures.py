@@ -225,8 +225,8 @@ class Committed(unittest.TestCase):
 
     def test_requests_of_stores(self):
         self.assertEqual([text for text in texts("07_stores") if text.startswith("Chapter")],
-                         ["Chapter 06: 4 bytes a lane, 8 requests, 32 sectors",
-                          "Chapter 07: 16 bytes a lane, 2 requests, 32 sectors"])
+                         ["Chapter 06: 4 bytes per lane, 8 requests, 32 sectors",
+                          "Chapter 07: 16 bytes per lane, 2 requests, 32 sectors"])
 
     def test_half_of_the_lanes_run_in_each_step_then_all(self):
         self.assertEqual([text for text in texts("03_split") if text.endswith(" active")],
