@@ -129,7 +129,9 @@ static __device__ void stage_results(const float (&sums)[2][4], const int *posit
                                      const float *topk_weights, bf16 *results, int pitch)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+    // [results]
 
+    // [combine]
 #pragma unroll
     for (int column = 0; column < 4; column++) {
         const int half = column / 2, token = half * MMA_TOKENS + lane % 4 * 2 + column % 2;
@@ -141,8 +143,8 @@ static __device__ void stage_results(const float (&sums)[2][4], const int *posit
         if (!GATE_UP)
             to[8] = __float2bfloat16_rn(weight * lower);
     }
+    // [combine]
 }
-// [results]
 
 // [place]
 /** A thread block's share of the work: its block of tokens, the first element of its results, and its expert. */
