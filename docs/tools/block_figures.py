@@ -84,8 +84,8 @@ def draw_fill(data, title):
         for block in range(blocks):
             write(ax, 14, y + 30 + 32 * block, f"block {block}")
             if block:
-                _bar(ax, left, y + 12 + 32 * block, fill, "write pads", "light_blue")
-                write(ax, left + fill + 10, y + 30 + 32 * block, "return")
+                _bar(ax, left, y + 12 + 32 * block, fill / (blocks - 1), "write pads", "light_blue")
+                write(ax, left + fill / (blocks - 1) + 10, y + 30 + 32 * block, "return")
         if shift:
             _bar(ax, left, y + 12, fill, pads, "light_blue")
         x = left + shift
