@@ -112,7 +112,7 @@ static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &f
 }
 // [accumulate]
 
-// [results]
+// [stage_results]
 /** Returns x * sigmoid(x), with fast division and exp: their errors are far smaller than bf16's rounding error. */
 static __device__ float silu(float x)
 {
@@ -129,9 +129,9 @@ static __device__ void stage_results(const float (&sums)[2][4], const int *posit
                                      const float *topk_weights, bf16 *results, int pitch)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    // [results]
+    // [stage_results]
 
-    // [combine]
+    // [results]
 #pragma unroll
     for (int column = 0; column < 4; column++) {
         const int half = column / 2, token = half * MMA_TOKENS + lane % 4 * 2 + column % 2;
@@ -143,7 +143,7 @@ static __device__ void stage_results(const float (&sums)[2][4], const int *posit
         if (!GATE_UP)
             to[8] = __float2bfloat16_rn(weight * lower);
     }
-    // [combine]
+    // [results]
 }
 
 // [place]
