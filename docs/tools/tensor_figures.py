@@ -20,9 +20,9 @@ def draw_fragments(data, title):
     for x, y, name, lanes, unit, across, down, names, example in tables:
         is_sums, names = name.startswith("D"), list(names)
         write(ax, x, y + 16 * row + 20 if is_sums else y - 26, name, bold=True)
-        for column in range(0 if is_sums else len(lanes[0])):
+        for column in range(len(lanes[0])):
             write(ax, x + (column + 0.5) * unit, y - 8, column, "center")
-        for number in range(0 if is_sums else 16):
+        for number in range(16):
             write(ax, x - 8, y + row * number + 14, number, "right")
         for number in range(0, 16, down):
             for column in range(0, len(lanes[0]), across):
@@ -31,10 +31,10 @@ def draw_fragments(data, title):
                      names.pop(0) if lane == shown else [lane], "light_blue" if lane == shown else "ground", "edge")
         _marked(ax, x + example[1] * unit, y + example[0] * row, unit * across, row * down)
     middle, column = below + 1.5 * row, right + 2.5 * wide
-    lines(ax, [(left + 16 * width + 10, middle, right - 6, middle), (column, top + 16 * row + 6, column, below - 6)],
+    lines(ax, [(left + 16 * width + 10, middle, right - 26, middle), (column, top + 16 * row + 6, column, below - 22)],
           "vermillion", 2, 9)
-    write(ax, right - 36, middle - 10, "3", "center", bold=True)
-    write(ax, column + 12, below - 26, "7, which lane 9 holds", bold=True)
+    write(ax, right - 44, middle - 10, "3", "center", bold=True)
+    write(ax, column + 12, below - 32, "7, which lane 9 holds", bold=True)
     for number, text in enumerate((
             "A number is the lane that holds the cell: a word of two", "elements in A and B, two sums in D.",
             f"Blue: the cells of lane {shown}, with the names of its registers.", "",
