@@ -1581,6 +1581,27 @@ HOST_FAULT(host_freed, "the host reads memory from CUDA, ")
     seen = *(volatile int *)device_y; // [host_freed]
 }
 
+/* The red zone of an allocation of whole pages begins at a page of its own, which the host may not access. */
+HOST_FAULT(host_past_a_pinned_page,
+           "out-of-bounds host access: the host writes 4 bytes right past the end of an allocation of 4096 bytes")
+{
+    (void)host_past_a_pinned_page_added;
+    volatile int *pinned;
+
+    cudaMallocHost((void **)&pinned, 4096);
+    pinned[1024] = 1; // [host_past_a_pinned_page]
+}
+
+HOST_FAULT(host_past_managed_pages,
+           "out-of-bounds host access: the host reads 4 bytes right past the end of an allocation of 8192 bytes")
+{
+    (void)host_past_managed_pages_added;
+    volatile int *managed;
+
+    cudaMallocManaged((void **)&managed, 8192);
+    seen = managed[2048]; // [host_past_managed_pages]
+}
+
 HOST_FAULT(host_device_variable, "the host writes device memory, the variable 'device_other'")
 {
     (void)host_device_variable_added;
@@ -2395,6 +2416,12 @@ FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has 
     copy_kernel<<<1, 32, 50000>>>(device_x, device_y); // [dynamic_without_opt_in]
 }
 
+FAULT_LAUNCH("launches", dynamic_beyond_the_device, "more shared memory than there is; try: at most 232,448 bytes")
+{
+    (void)dynamic_beyond_the_device_added;
+    copy_kernel<<<1, 32, 300000>>>(device_x, device_y); // [dynamic_beyond_the_device]
+}
+
 FAULT_LAUNCH("launches", static_and_dynamic, "no cudaFuncSetAttribute() has asked for it")
 {
     (void)static_and_dynamic_added;
@@ -2611,6 +2638,11 @@ static void make_streams(void)
     static void name(void);                                                                   \
     [[maybe_unused]] static const int name##_added = add_fault("streams", #name, text, name); \
     static void name(void)
+
+STREAM_FAULT(stream_as_third_parameter, "is a stream; try: 0 before the stream, which is the fourth")
+{
+    fill_kernel<<<1, 32, (size_t)streams[0]>>>(device_y, 1); // [stream_as_third_parameter]
+}
 
 STREAM_FAULT(two_writers, "race of two streams")
 {
@@ -3559,7 +3591,62 @@ FAULT_LAUNCH("memory", heap_freed_by_host, "a kernel has allocated the memory by
     cudaFree(words); // [heap_freed_by_host]
 }
 
-FAULT_LAUNCH("memory", symbol_from_device, "the source is device memory, not memory of the host")
+FAULT_LAUNCH("memory", copy_to_the_address_of_a_pointer,
+             "the destination is the address of a variable of the host, which holds a pointer to device memory; try: "
+             "the pointer itself: d in place of &d")
+{
+    int *pointer = device_y;
+
+    cudaMemcpy(&pointer, host_words, 64, cudaMemcpyHostToDevice); // [copy_to_the_address_of_a_pointer]
+}
+
+FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the address of a variable of the host, which")
+{
+    int *pointer = device_y;
+
+    cudaMemcpy(host_words, &pointer, 64, cudaMemcpyDeviceToHost); // [copy_from_the_address_of_a_pointer]
+}
+
+FAULT_LAUNCH("memory", copy_to_null, "the destination is a null pointer; try: malloc() or, for a std::vector, resize()")
+{
+    int *volatile nowhere = NULL;
+
+    cudaMemcpy(nowhere, device_x, 64, cudaMemcpyDeviceToHost); // [copy_to_null]
+}
+
+FAULT_LAUNCH("memory", copy_from_null, "the source is a null pointer; try: a pointer from cudaMalloc()")
+{
+    int *volatile nowhere = NULL;
+
+    cudaMemcpy(host_words, nowhere, 64, cudaMemcpyDeviceToHost); // [copy_from_null]
+}
+
+FAULT_LAUNCH("memory", copy_from_freed, "that has been freed; try: cudaFree() after the last use")
+{
+    int *words;
+
+    cudaMalloc(&words, 64);
+    cudaFree(words);
+    cudaMemcpy(host_words, words, 64, cudaMemcpyDeviceToHost); // [copy_from_freed]
+}
+
+FAULT_LAUNCH("memory", allocation_for_null, "cudaMalloc: invalid argument: a null pointer; try: &d")
+{
+    int **volatile nowhere = NULL;
+
+    cudaMalloc(nowhere, 64); // [allocation_for_null]
+}
+
+FAULT_LAUNCH("memory", attribute_of_another_device,
+             "cudaDeviceGetAttribute: invalid device ordinal: device 3; try: device 0")
+{
+    int threads;
+
+    cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, 3); // [attribute_of_another_device]
+}
+
+FAULT_LAUNCH("memory", symbol_from_device,
+             "the source is device memory, not memory of the host, as cudaMemcpyHostToDevice says; try: &d in place of")
 {
     cudaMemcpyToSymbol(device_words_32, device_x, 128); // [symbol_from_device]
 }
