@@ -653,7 +653,7 @@ FAULT("barriers", two_barriers_in_a_line, 1, 64, "is at one __syncthreads of thi
     BARRIER_OF_EITHER(threadIdx.x < 32); // [two_barriers_in_a_line]
 }
 
-FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+FAULT("barriers", two_counts_in_a_line, 1, 64, "is at the __syncthreads_count of this line while thread")
 {
     // clang-format off
     if (x[threadIdx.x] % 2) y[0] = __syncthreads_count(1); else y[1] = __syncthreads_or(1); // [two_counts_in_a_line]
@@ -2001,7 +2001,7 @@ FAULT("copies", updated_under_way, 1, 32, "updates atomically 4 bytes that it co
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchronously")
+FAULT("copies", place_used_twice, 1, 32, "mbarrier) and, before the next copy refills memory that is still read, for")
 {
     __shared__ __align__(16) int words[32];
 
@@ -2642,6 +2642,19 @@ static void make_streams(void)
 STREAM_FAULT(stream_as_third_parameter, "is a stream; try: 0 before the stream, which is the fourth")
 {
     fill_kernel<<<1, 32, (size_t)streams[0]>>>(device_y, 1); // [stream_as_third_parameter]
+}
+
+static int of_function;
+
+static void set_word(void *word)
+{
+    *(int *)word = 5;
+}
+
+STREAM_FAULT(function_beside_the_host, "race with the host: the host reads 4 bytes that cudaLaunchHostFunc at")
+{
+    cudaLaunchHostFunc(streams[0], set_word, &of_function);
+    seen = of_function; // [function_beside_the_host]
 }
 
 STREAM_FAULT(two_writers, "race of two streams")
@@ -3828,6 +3841,49 @@ FAULT("barriers", barrier_number_16, 1, 64, "waits at barrier 16, but a block ha
 {
     __barrier_sync(16); // [barrier_number_16]
     y[threadIdx.x] = x[threadIdx.x];
+}
+
+FAULT("barriers", count_that_some_threads_miss, 1, 64, "and 31 more wait at __syncthreads_count, but thread (32,0,0)")
+{
+    if (threadIdx.x < 32)
+        y[threadIdx.x] = __syncthreads_count(x[threadIdx.x]); // [count_that_some_threads_miss]
+}
+
+FAULT("barriers", votes_of_two_kinds, 1, 64,
+      "is at this __syncthreads_and while thread (32,0,0) is at the __syncthreads_or")
+{
+    if (threadIdx.x < 32)
+        y[threadIdx.x] = __syncthreads_and(x[threadIdx.x]); // [votes_of_two_kinds]
+    else
+        y[threadIdx.x] = __syncthreads_or(x[threadIdx.x]);
+}
+
+static __global__ void sum_kernel(const int *x, int *sum)
+{
+    atomicAdd(sum, x[threadIdx.x]); // [sums_in_memory_that_is_not_cleared]
+}
+
+FAULT_LAUNCH("memory", sums_in_memory_that_is_not_cleared,
+             "0 bytes into an allocation of 4 bytes; try: cudaMemset() before the launch")
+{
+    int *sum;
+
+    cudaMalloc(&sum, sizeof *sum);
+    keep(sum);
+    sum_kernel<<<1, 32>>>(device_x, sum);
+}
+
+FAULT("order", matrix_stored_by_another_warp, 1, 64, "no barrier between; try: __syncthreads() between the two")
+{
+    __shared__ __align__(16) short elements[256];
+
+    if (threadIdx.x < 32) {
+        for (int i = threadIdx.x; i < 256; i += 32)
+            elements[i] = (short)x[i];
+    } else {
+        const uint4 row = ((const uint4 *)elements)[threadIdx.x - 32]; // [matrix_stored_by_another_warp]
+        y[threadIdx.x] = (int)row.x;
+    }
 }
 
 FAULT("order", lock_held_at_a_barrier, 1, 64, "; meanwhile thread (0,0,0) waits at __syncthreads at ")
