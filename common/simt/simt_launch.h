@@ -508,13 +508,14 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
 }
 /*
  * Copies to and from variables of the host. Where a pointer is to a variable that the compiler knows, the call itself
- * compares the number of bytes with the variable's size; local variables have no symbols that give it.
+ * compares the number of bytes with the variable's size; local variables have no symbols that give it. An end that the
+ * direction says is in device memory is not compared, because the call itself rejects a variable of the host there.
  */
 #define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
 #define SIMT_COPY          extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
-#define SIMT_CHECK_ROOM(name, pointer, bytes)                                                    \
-    if (__builtin_object_size(pointer, 0) < (bytes) &&                                           \
-        simt_check_room(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
+#define SIMT_CHECK_ROOM(name, pointer, bytes, device_kind)                                                          \
+    if (__builtin_object_size(pointer, 0) < (bytes) && kind != (device_kind) && kind != cudaMemcpyDeviceToDevice && \
+        simt_check_room(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess)                    \
     return cudaPeekAtLastError()
 
 extern "C" {
@@ -530,15 +531,15 @@ cudaError_t simt_checked_memcpy_2d_async(void *to, size_t to_pitch, const void *
 
 SIMT_COPY cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    SIMT_CHECK_ROOM("cudaMemcpy", to, bytes);
-    SIMT_CHECK_ROOM("cudaMemcpy", from, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_ROOM("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
     return simt_checked_memcpy(to, from, bytes, kind);
 }
 SIMT_COPY cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                       cudaStream_t stream)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyAsync", to, bytes);
-    SIMT_CHECK_ROOM("cudaMemcpyAsync", from, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_ROOM("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_checked_memcpy_async(to, from, bytes, kind, stream);
 }
 SIMT_COPY cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -546,8 +547,8 @@ SIMT_COPY cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, 
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_ROOM("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0));
-    SIMT_CHECK_ROOM("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0));
+    SIMT_CHECK_ROOM("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
+    SIMT_CHECK_ROOM("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0), cudaMemcpyDeviceToHost);
     return simt_checked_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
 SIMT_COPY cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -555,8 +556,9 @@ SIMT_COPY cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *f
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0));
-    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0));
+    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
+    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
+                    cudaMemcpyDeviceToHost);
     return simt_checked_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 }
@@ -610,14 +612,14 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const 
                                                          size_t offset = 0,
                                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyToSymbol", from, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyFromSymbol", to, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
@@ -626,7 +628,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, c
                                                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                               cudaStream_t stream = 0)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyToSymbolAsync", from, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class T>
@@ -635,7 +637,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const 
                                                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                                 cudaStream_t stream = 0)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyFromSymbolAsync", to, bytes);
+    SIMT_CHECK_ROOM("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class Pointer, class T>

@@ -135,6 +135,19 @@ REFUSED(arrivals_of_all_threads, 128,
     y[threadIdx.x] = words[127 - threadIdx.x];
 }
 
+REFUSED(two_waits_for_one_parity, 64, "it returned at once, because the thread had already waited for that phase")
+{
+    WORDS_AND_BARRIER(64);
+    words[threadIdx.x] = x[threadIdx.x];
+    mbarrier_arrive(&full);
+    mbarrier_wait(&full, 0);
+    const int other = words[63 - threadIdx.x]; // [two_waits_for_one_parity]
+    mbarrier_arrive(&full);
+    mbarrier_wait(&full, 0);
+    words[threadIdx.x] = other;
+    y[threadIdx.x] = other;
+}
+
 REFUSED(wait_for_the_parity_before, 64, "the other parity in the wait at :")
 {
     __shared__ int words[64];
@@ -383,6 +396,16 @@ REFUSED(copy_into_one_under_way, 32, "writes 4 bytes that it copies asynchronous
         bulk_copy(words, x, 256, &full);
         bulk_copy(words, x + 64, 256, &full); // [copy_into_one_under_way]
     }
+}
+
+REFUSED(copy_by_every_thread, 32,
+        "has not waited for; try: one copy of these bytes in place of one by each thread: if (threadIdx.x == 0)")
+{
+    WORDS_AND_BARRIER(32);
+    mbarrier_arrive_expect(&full, 256);
+    bulk_copy(words, x, 256, &full); // [copy_by_every_thread]
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x];
 }
 
 REFUSED(store_into_one_under_way, 32, "writes 4 bytes that thread (0,0,0) copies asynchronously")

@@ -140,7 +140,7 @@ static void a_barrier_of_blocks_that_some_threads_skip(void **)
 
     cudaLaunchCooperativeKernel(unguarded_barrier_kernel, 2, 64, arguments);
     EXPECT_FAULT(cudaErrorLaunchFailure, "unguarded_barrier",
-                 "try: if another thread writes it that this block waits for, __syncthreads() after the polling");
+                 "or, if another thread writes it that this block waits for, __syncthreads() after the polling");
     cudaFree(a);
 }
 

@@ -653,7 +653,7 @@ FAULT("barriers", two_barriers_in_a_line, 1, 64, "is at one __syncthreads of thi
     BARRIER_OF_EITHER(threadIdx.x < 32); // [two_barriers_in_a_line]
 }
 
-FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+FAULT("barriers", two_counts_in_a_line, 1, 64, "is at the __syncthreads_count of this line while thread")
 {
     // clang-format off
     if (x[threadIdx.x] % 2) y[0] = __syncthreads_count(1); else y[1] = __syncthreads_or(1); // [two_counts_in_a_line]
@@ -1581,6 +1581,27 @@ HOST_FAULT(host_freed, "the host reads memory from CUDA, ")
     seen = *(volatile int *)device_y; // [host_freed]
 }
 
+/* The red zone of an allocation of whole pages begins at a page of its own, which the host may not access. */
+HOST_FAULT(host_past_a_pinned_page,
+           "out-of-bounds host access: the host writes 4 bytes right past the end of an allocation of 4096 bytes")
+{
+    (void)host_past_a_pinned_page_added;
+    volatile int *pinned;
+
+    cudaMallocHost((void **)&pinned, 4096);
+    pinned[1024] = 1; // [host_past_a_pinned_page]
+}
+
+HOST_FAULT(host_past_managed_pages,
+           "out-of-bounds host access: the host reads 4 bytes right past the end of an allocation of 8192 bytes")
+{
+    (void)host_past_managed_pages_added;
+    volatile int *managed;
+
+    cudaMallocManaged((void **)&managed, 8192);
+    seen = managed[2048]; // [host_past_managed_pages]
+}
+
 HOST_FAULT(host_device_variable, "the host writes device memory, the variable 'device_other'")
 {
     (void)host_device_variable_added;
@@ -1980,7 +2001,7 @@ FAULT("copies", updated_under_way, 1, 32, "updates atomically 4 bytes that it co
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchronously")
+FAULT("copies", place_used_twice, 1, 32, "mbarrier) and, before the next copy refills memory that is still read, for")
 {
     __shared__ __align__(16) int words[32];
 
@@ -2395,6 +2416,12 @@ FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has 
     copy_kernel<<<1, 32, 50000>>>(device_x, device_y); // [dynamic_without_opt_in]
 }
 
+FAULT_LAUNCH("launches", dynamic_beyond_the_device, "more shared memory than there is; try: at most 232,448 bytes")
+{
+    (void)dynamic_beyond_the_device_added;
+    copy_kernel<<<1, 32, 300000>>>(device_x, device_y); // [dynamic_beyond_the_device]
+}
+
 FAULT_LAUNCH("launches", static_and_dynamic, "no cudaFuncSetAttribute() has asked for it")
 {
     (void)static_and_dynamic_added;
@@ -2611,6 +2638,24 @@ static void make_streams(void)
     static void name(void);                                                                   \
     [[maybe_unused]] static const int name##_added = add_fault("streams", #name, text, name); \
     static void name(void)
+
+STREAM_FAULT(stream_as_third_parameter, "is a stream; try: 0 before the stream, which is the fourth")
+{
+    fill_kernel<<<1, 32, (size_t)streams[0]>>>(device_y, 1); // [stream_as_third_parameter]
+}
+
+static int of_function;
+
+static void set_word(void *word)
+{
+    *(int *)word = 5;
+}
+
+STREAM_FAULT(function_beside_the_host, "race with the host: the host reads 4 bytes that cudaLaunchHostFunc at")
+{
+    cudaLaunchHostFunc(streams[0], set_word, &of_function);
+    seen = of_function; // [function_beside_the_host]
+}
 
 STREAM_FAULT(two_writers, "race of two streams")
 {
@@ -3559,7 +3604,62 @@ FAULT_LAUNCH("memory", heap_freed_by_host, "a kernel has allocated the memory by
     cudaFree(words); // [heap_freed_by_host]
 }
 
-FAULT_LAUNCH("memory", symbol_from_device, "the source is device memory, not memory of the host")
+FAULT_LAUNCH("memory", copy_to_the_address_of_a_pointer,
+             "the destination is the address of a variable of the host, which holds a pointer to device memory; try: "
+             "the pointer itself: d in place of &d")
+{
+    int *pointer = device_y;
+
+    cudaMemcpy(&pointer, host_words, 64, cudaMemcpyHostToDevice); // [copy_to_the_address_of_a_pointer]
+}
+
+FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the address of a variable of the host, which")
+{
+    int *pointer = device_y;
+
+    cudaMemcpy(host_words, &pointer, 64, cudaMemcpyDeviceToHost); // [copy_from_the_address_of_a_pointer]
+}
+
+FAULT_LAUNCH("memory", copy_to_null, "the destination is a null pointer; try: malloc() or, for a std::vector, resize()")
+{
+    int *volatile nowhere = NULL;
+
+    cudaMemcpy(nowhere, device_x, 64, cudaMemcpyDeviceToHost); // [copy_to_null]
+}
+
+FAULT_LAUNCH("memory", copy_from_null, "the source is a null pointer; try: a pointer from cudaMalloc()")
+{
+    int *volatile nowhere = NULL;
+
+    cudaMemcpy(host_words, nowhere, 64, cudaMemcpyDeviceToHost); // [copy_from_null]
+}
+
+FAULT_LAUNCH("memory", copy_from_freed, "that has been freed; try: cudaFree() after the last use")
+{
+    int *words;
+
+    cudaMalloc(&words, 64);
+    cudaFree(words);
+    cudaMemcpy(host_words, words, 64, cudaMemcpyDeviceToHost); // [copy_from_freed]
+}
+
+FAULT_LAUNCH("memory", allocation_for_null, "cudaMalloc: invalid argument: a null pointer; try: &d")
+{
+    int **volatile nowhere = NULL;
+
+    cudaMalloc(nowhere, 64); // [allocation_for_null]
+}
+
+FAULT_LAUNCH("memory", attribute_of_another_device,
+             "cudaDeviceGetAttribute: invalid device ordinal: device 3; try: device 0")
+{
+    int threads;
+
+    cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, 3); // [attribute_of_another_device]
+}
+
+FAULT_LAUNCH("memory", symbol_from_device,
+             "the source is device memory, not memory of the host, as cudaMemcpyHostToDevice says; try: &d in place of")
 {
     cudaMemcpyToSymbol(device_words_32, device_x, 128); // [symbol_from_device]
 }
@@ -3741,6 +3841,49 @@ FAULT("barriers", barrier_number_16, 1, 64, "waits at barrier 16, but a block ha
 {
     __barrier_sync(16); // [barrier_number_16]
     y[threadIdx.x] = x[threadIdx.x];
+}
+
+FAULT("barriers", count_that_some_threads_miss, 1, 64, "and 31 more wait at __syncthreads_count, but thread (32,0,0)")
+{
+    if (threadIdx.x < 32)
+        y[threadIdx.x] = __syncthreads_count(x[threadIdx.x]); // [count_that_some_threads_miss]
+}
+
+FAULT("barriers", votes_of_two_kinds, 1, 64,
+      "is at this __syncthreads_and while thread (32,0,0) is at the __syncthreads_or")
+{
+    if (threadIdx.x < 32)
+        y[threadIdx.x] = __syncthreads_and(x[threadIdx.x]); // [votes_of_two_kinds]
+    else
+        y[threadIdx.x] = __syncthreads_or(x[threadIdx.x]);
+}
+
+static __global__ void sum_kernel(const int *x, int *sum)
+{
+    atomicAdd(sum, x[threadIdx.x]); // [sums_in_memory_that_is_not_cleared]
+}
+
+FAULT_LAUNCH("memory", sums_in_memory_that_is_not_cleared,
+             "0 bytes into an allocation of 4 bytes; try: cudaMemset() before the launch")
+{
+    int *sum;
+
+    cudaMalloc(&sum, sizeof *sum);
+    keep(sum);
+    sum_kernel<<<1, 32>>>(device_x, sum);
+}
+
+FAULT("order", matrix_stored_by_another_warp, 1, 64, "no barrier between; try: __syncthreads() between the two")
+{
+    __shared__ __align__(16) short elements[256];
+
+    if (threadIdx.x < 32) {
+        for (int i = threadIdx.x; i < 256; i += 32)
+            elements[i] = (short)x[i];
+    } else {
+        const uint4 row = ((const uint4 *)elements)[threadIdx.x - 32]; // [matrix_stored_by_another_warp]
+        y[threadIdx.x] = (int)row.x;
+    }
 }
 
 FAULT("order", lock_held_at_a_barrier, 1, 64, "; meanwhile thread (0,0,0) waits at __syncthreads at ")

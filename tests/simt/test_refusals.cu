@@ -85,7 +85,7 @@ static void two_threads_read_and_write_at_one_line(void **)
     read_and_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
                  "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-                 "__syncthreads() between the two");
+                 "__syncthreads() between the two, or a second array");
 }
 
 static __global__ void write_write_kernel(int *y)

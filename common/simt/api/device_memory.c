@@ -30,6 +30,10 @@ static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum
 {
     const cudaError_t error = simt_check_permitted(name, CALL_WAITS, call_site);
 
+    if (error == cudaSuccess && !pointer && simt_peek_sticky_error() == cudaSuccess)
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "a null pointer" SIMT_ADVICE_PREFIX
+                                       "&d, the address of the pointer that receives the memory's address");
     return error == cudaSuccess
                ? report_allocation(name, simt_arena_allocate(pointer, bytes, owner, call_site), call_site)
                : error;

@@ -18,6 +18,7 @@
 #include "observers/counting.h"
 #include "observers/trace.h"
 #include "occupancy.h"
+#include "order/stream_table.h"
 #include "simt.h"
 
 #include <stdlib.h>
@@ -82,14 +83,25 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     }
     const size_t limit = simt_dynamic_shared_limit(launch->kernel);
 
+    if (simt_stream_number((cudaStream_t)launch->dynamic_shared) >= FIRST_CREATED_STREAM &&
+        simt_stream_number((cudaStream_t)launch->dynamic_shared) < MAX_HANDLES) {
+        *why = ": the third parameter, the number of bytes of dynamic shared memory, is a stream" SIMT_ADVICE_PREFIX
+               "0 before the stream, which is the fourth";
+        return cudaErrorInvalidValue;
+    }
+    if (launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
+        *why = ": more shared memory than there is" SIMT_ADVICE_PREFIX
+               "at most 232,448 bytes, of fixed and dynamic size together";
+        return cudaErrorInvalidValue;
+    }
     if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
                "it" SIMT_ADVICE_PREFIX
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";
         return cudaErrorInvalidValue;
     }
-    if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
-        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is" SIMT_ADVICE_PREFIX
+    if (launch->dynamic_shared > limit) {
+        *why = ": more shared memory than cudaFuncSetAttribute() has asked for" SIMT_ADVICE_PREFIX
                "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }

@@ -17,6 +17,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /** Reports a copy that runs past the end of a host variable, or of pinned or managed memory. */
 static cudaError_t check_host_range(const char *name, const void *pointer, size_t bytes, uintptr_t call_site)
@@ -60,6 +62,17 @@ cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes,
                                    bytes, room);
 }
 
+/** Returns whether a variable of the host at `address` holds a pointer to device memory. */
+static bool holds_device_pointer(const void *address)
+{
+    void *value = NULL;
+    const struct iovec here = {&value, sizeof value}, there = {(void *)(uintptr_t)address, sizeof value};
+
+    /* Unlike a plain load, the system's copy fails if no memory is there. */
+    return (uintptr_t)address % sizeof value == 0 && !simt_is_device_pointer(address) &&
+           process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof value && simt_is_device_pointer(value);
+}
+
 /**
  * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or has
  * room for fewer than `bytes` bytes.
@@ -71,20 +84,32 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
 
     if (direction)
         snprintf(says, sizeof says, ", as %s says", direction);
+    if (!pointer)
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidValue, "the %s is a null pointer" SIMT_ADVICE_PREFIX "%s", end,
+            on_device ? "a pointer from cudaMalloc()" : "malloc() or, for a std::vector, resize() before the copy");
     if (!on_device && !simt_is_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
     if (!on_device)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
-                                       "the %s is device memory, not memory of the host%s" SIMT_ADVICE_PREFIX
-                                       "the arguments in the order (to, from), or the other direction",
-                                       end, says);
+                                       "the %s is device memory, not memory of the host%s" SIMT_ADVICE_PREFIX "%s", end,
+                                       says,
+                                       strncmp(name, "cudaMemcpyToSymbol", strlen("cudaMemcpyToSymbol")) == 0
+                                           ? "&d in place of d, to copy the pointer itself; to copy what it points to, "
+                                             "cudaMemcpyDeviceToDevice"
+                                           : "the arguments in the order (to, from), or the other direction");
     if (simt_is_kernel_allocation(pointer))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
             "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
             "access" SIMT_ADVICE_PREFIX "a kernel that copies it to memory from cudaMalloc()",
             end);
+    if (holds_device_pointer(pointer))
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the %s is the address of a variable of the host, which holds a pointer to "
+                                       "device memory" SIMT_ADVICE_PREFIX "the pointer itself: d in place of &d",
+                                       end);
     if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
@@ -93,9 +118,10 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
             "the other direction",
             end, says);
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
-                                   "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX
-                                   "a size in bytes that fits, or a larger cudaMalloc()",
-                                   end, bytes, where);
+                                   "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX "%s", end,
+                                   bytes, where,
+                                   strstr(where, "freed") ? "cudaFree() after the last use"
+                                                          : "a size in bytes that fits, or a larger cudaMalloc()");
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */

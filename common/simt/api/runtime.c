@@ -19,13 +19,19 @@ cudaError_t cudaGetDeviceCount(int *count)
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int device)
+/** Reports a device other than 0, which is the only one, for the call `name` at `call_site`. */
+static cudaError_t check_device(const char *name, int device, uintptr_t call_site)
 {
     if (device == 0)
         return cudaSuccess;
-    return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaSetDevice", cudaErrorInvalidDevice,
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidDevice,
                                    "device %d" SIMT_ADVICE_PREFIX "device 0, the only one that the simulator has",
                                    device);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return check_device("cudaSetDevice", device, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaGetDevice(int *device)
@@ -40,8 +46,10 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 {
     if (!properties)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    if (device != 0)
-        return SIMT_FAIL(cudaErrorInvalidDevice);
+    const cudaError_t error = check_device("cudaGetDeviceProperties", device, SIMT_RETURN_ADDRESS());
+
+    if (error != cudaSuccess)
+        return error;
     *properties = (struct cudaDeviceProp){
         .name = "CPU simulator",
         .totalGlobalMem = simt_physical_memory_bytes(),
@@ -83,12 +91,14 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
     struct cudaDeviceProp properties;
-    const cudaError_t error = cudaGetDeviceProperties(&properties, device);
 
     if (!value)
         return SIMT_FAIL(cudaErrorInvalidValue);
+    const cudaError_t error = check_device("cudaDeviceGetAttribute", device, SIMT_RETURN_ADDRESS());
+
     if (error != cudaSuccess)
         return error;
+    cudaGetDeviceProperties(&properties, 0);
     const struct {
         enum cudaDeviceAttr attribute;
         int value;
@@ -149,15 +159,10 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 /* These functions set hints for a GPU, which are checked and then ignored, except for the heap size. */
 
-static cudaError_t is_device(int device)
-{
-    return device == 0 ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
-}
-
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     (void)device_flags, (void)flags;
-    return is_device(device);
+    return check_device("cudaInitDevice", device, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags)
@@ -207,7 +212,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     if (!can)
         return SIMT_FAIL(cudaErrorInvalidValue);
     *can = 0;
-    return is_device(device) == cudaSuccess ? is_device(peer) : cudaErrorInvalidDevice;
+    return check_device("cudaDeviceCanAccessPeer", device != 0 ? device : peer, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)

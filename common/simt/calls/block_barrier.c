@@ -49,17 +49,17 @@ void simt_barrier_sync(unsigned barrier_number, unsigned call)
 
 int simt_syncthreads_count(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS());
+    return barrier_wait(predicate, COUNT_BARRIER + call, SIMT_RETURN_ADDRESS());
 }
 
 int simt_syncthreads_and(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->num_threads;
+    return barrier_wait(predicate, AND_BARRIER + call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->num_threads;
 }
 
 int simt_syncthreads_or(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_RETURN_ADDRESS()) != 0;
+    return barrier_wait(predicate, OR_BARRIER + call, SIMT_RETURN_ADDRESS()) != 0;
 }
 
 void simt_grid_sync(void)
@@ -92,7 +92,12 @@ void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
     else if (lane->barrier_id & GROUP_BARRIER)
         snprintf(name, BARRIER_NAME_SIZE, "the block's sync()");
     else
-        snprintf(name, BARRIER_NAME_SIZE, "%s", lane->barrier_id == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
+        snprintf(name, BARRIER_NAME_SIZE, "%s",
+                 lane->barrier_id == GRID_BARRIER   ? "grid.sync()"
+                 : lane->barrier_id & COUNT_BARRIER ? "__syncthreads_count"
+                 : lane->barrier_id & AND_BARRIER   ? "__syncthreads_and"
+                 : lane->barrier_id & OR_BARRIER    ? "__syncthreads_or"
+                                                    : "__syncthreads");
 }
 
 /** Reports a fault if threads wait at different barriers, unless both calls are copies of one call in the source. */

@@ -409,6 +409,7 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
                            "compare the index with the number of elements",
                            location, store ? "writes" : "reads", bytes, where);
     simt_set_sticky_error(cudaErrorIllegalAddress);
+    simt_reported_host_access = address;
 }
 
 /** Checks an access by the host, and records it if a stream's host function makes it. */

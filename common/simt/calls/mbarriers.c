@@ -49,8 +49,9 @@ struct barrier {
     uint32_t waiting; /**< number of waiting lanes */
     uint32_t *seen;   /**< for each thread of the block, the number of phases up to the last that it has waited for */
     uint32_t arriver; /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
-    uintptr_t early_wait; /**< call site of a wait that returned before any phase had ended, or 0 */
-    bool fenced;          /**< the initialising thread has executed a fence, so copies may use the barrier */
+    uintptr_t early_wait;    /**< call site of a wait that returned before any phase had ended, or 0 */
+    uintptr_t repeated_wait; /**< call site of a wait for a phase that the thread had already waited for, or 0 */
+    bool fenced;             /**< the initialising thread has executed a fence, so copies may use the barrier */
 
     uint32_t thread; /**< the initialising thread, and the epoch and call site of the initialisation */
     uint32_t epoch;
@@ -150,7 +151,7 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
  */
 static bool advise_on_arrivals(char *text, size_t size)
 {
-    const struct barrier *most = NULL, *early = NULL;
+    const struct barrier *most = NULL, *early = NULL, *repeated = NULL;
     char of[ARRAY_TEXT_SIZE];
 
     for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
@@ -158,6 +159,8 @@ static bool advise_on_arrivals(char *text, size_t size)
 
         if (barrier->early_wait && barrier->phase == 0)
             early = barrier;
+        if (barrier->repeated_wait)
+            repeated = barrier;
         if (barrier->phase > 0 && barrier->count < simt_running.block->num_threads &&
             (!most || barrier->phase > most->phase))
             most = barrier;
@@ -169,6 +172,15 @@ static bool advise_on_arrivals(char *text, size_t size)
                                     " for the mbarrier%s: it returned at once, because no phase had ended; otherwise "
                                     "__syncthreads() between the two accesses",
                  early->early_wait, of);
+        return true;
+    }
+    if (repeated) {
+        simt_describe_array(repeated->address, true, of);
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
+                                    " for the mbarrier%s: it returned at once, because the thread had already waited "
+                                    "for that phase; otherwise __syncthreads() between the two accesses",
+                 repeated->repeated_wait, of);
         return true;
     }
     if (!most)
@@ -412,6 +424,8 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     lane->awaited_mbarrier = 0;
     if (barrier->phase == 0)
         barrier->early_wait = pc;
+    else if (barrier->seen && barrier->seen[lane->thread] > phase)
+        barrier->repeated_wait = pc;
     record_seen(barrier, phase + 1);
     complete_bulk_copies(barrier);
     complete_thread_copies(barrier);

@@ -82,9 +82,17 @@ enum mbarrier_operation {
 
 /**
  * Values of lane.barrier_id for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number,
- * GROUP_BARRIER, for the sync() of a cooperative group, to that of the call.
+ * GROUP_BARRIER, for the sync() of a cooperative group, to that of the call, and COUNT_BARRIER, AND_BARRIER and
+ * OR_BARRIER, for __syncthreads_count() and its likes, also to that of the call.
  */
-enum barrier_id { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000, GROUP_BARRIER = SIMT_GROUP_BARRIER };
+enum barrier_id {
+    GRID_BARRIER = 0x40000000,
+    NAMED_BARRIER = 0x20000000,
+    GROUP_BARRIER = SIMT_GROUP_BARRIER,
+    COUNT_BARRIER = 0x08000000,
+    AND_BARRIER = 0x04000000,
+    OR_BARRIER = 0x02000000
+};
 
 struct lane {
     struct lane_event *next_event; /**< where the next event is recorded */

@@ -108,6 +108,7 @@ static bool is_store(uint32_t instruction)
 #endif
 
 struct host_copy simt_host_copy;
+uintptr_t simt_reported_host_access;
 
 /** Prints the line of a copy that has met memory that the host cannot read or write. */
 static void say_copy(uintptr_t address)
@@ -144,6 +145,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
             say_copy((uintptr_t)info->si_addr);
         simt_fault_print(); /* the fault may explain why an allocation has failed */
         return;             /* the access is retried with the previous handler */
+    }
+    if (simt_reported_host_access && (uintptr_t)info->si_addr == simt_reported_host_access) {
+        simt_fault_print();
+        return;
     }
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];

@@ -19,6 +19,11 @@ extern struct host_copy {
     const void *to, *from;
     size_t bytes;
 } simt_host_copy;
+/**
+ * Address of the host's latest access whose fault the recorded message reports. If the access then raises a signal, the
+ * message is printed.
+ */
+extern uintptr_t simt_reported_host_access;
 /** Reports that host code at `pc` reads or writes a device variable, and ends the process. */
 _Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
 

@@ -79,7 +79,7 @@ bool simt_host_access_is_invalid(const void *pointer, size_t bytes)
         return false;
     for (size_t i = 0; i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
-        const size_t first = allocation->offset / page, last = (allocation->offset + allocation->bytes - 1) / page;
+        const size_t first = allocation->offset / page, last = (allocation->offset + allocation->slot_bytes - 1) / page;
 
         if (is_pinned_or_managed(allocation->owner) && arena_offset(pointer) / page - first <= last - first)
             return true;

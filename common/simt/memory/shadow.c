@@ -135,7 +135,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
     if ((wrote && access->type == ACCESS_LOAD) || (read && access->type == ACCESS_STORE))
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-            "__syncthreads() between the two";
+            "__syncthreads() between the two, or a second array";
     return "";
 }
 
@@ -218,12 +218,15 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
                                     " also accesses memory%s, which is another array; if the index is right, ",
                  sites[i], of);
     }
-    if (!other && bytes != past_bytes && !access->is_deallocation)
+    /* A vector's load or store, as of a matrix's row, may access elements that are smaller than a word. */
+    const bool has_other_size = bytes != past_bytes && !access->may_include_padding && !access->is_deallocation;
+
+    if (!other && has_other_size)
         snprintf(text, size,
                  SIMT_ADVICE_PREFIX "compare the indices with the numbers of elements, because accesses of %d and %d "
                                     "bytes seldom belong to one array; if they are right, ",
                  bytes, past_bytes);
-    return other || (bytes != past_bytes && !access->is_deallocation);
+    return other || has_other_size;
 }
 
 /** Inserts the suspicion of an index before the advice in a text about a race, or appends both if it has none. */
@@ -406,13 +409,17 @@ static uint32_t check_marks(struct word_access access, bool reads)
         simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
+        const char *const advice =
+            access.type == ACCESS_ATOMIC ? SIMT_ADVICE_PREFIX
+                "cudaMemset() before the launch, for all of it: cudaMalloc() does not clear memory"
+            : has_polled_anything(true) ? SIMT_ADVICE_PREFIX
+                "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not; or, if another "
+                "thread writes it that this block waits for, __syncthreads() after the polling, before all threads "
+                "that use it"
+                                        : "";
+
         simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
-                           "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where,
-                           has_polled_anything(true) ? SIMT_ADVICE_PREFIX
-                               "if another thread writes it that this block waits for, __syncthreads() after the "
-                               "polling, before all threads that use it; otherwise write it first, by cudaMemset(), "
-                               "cudaMemcpy() or a kernel"
-                                                     : "");
+                           "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where, advice);
     }
     return marks.inaccessible | marks.unwritten | marks.ldg_read;
 }
@@ -441,14 +448,26 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
     const int count = __builtin_popcount(access.bytes);
+    const bool is_own = thread == running_thread();
     char who[64] = "it";
+    /* If both are at one line, the word is written by the next copy at this line. */
+    const char *const advice = access.type != ACCESS_STORE ? ""
+                               : is_own                    ? SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                                   "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
+                                   "mbarrier) and, before the next copy refills memory that is still read, for its "
+                                   "readers: at a second mbarrier, at which they arrive, or "
+                                   "__syncthreads()"
+                                        : SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                                   "one copy of these bytes in place of one by each thread: if (threadIdx.x == 0) "
+                                   "before a bulk copy, or a different index in each thread";
 
-    if (thread != running_thread())
+    if (!is_own)
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
-                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for",
-                    what_it_does(&access), count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
+                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for%s",
+                    what_it_does(&access), count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE),
+                    advice);
 }
 
 static bool of_readers(const struct past_access *past)

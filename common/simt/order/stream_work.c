@@ -4,6 +4,7 @@
 #include "byte_ranges.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
+#include "machine/program_image.h"
 #include "machine/array_reserve.h"
 #include "machine/source_lines.h"
 #include "stream_table.h"
@@ -362,7 +363,8 @@ uintptr_t simt_host_function_frame;
 
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t call_site)
 {
-    const cudaError_t error = simt_work_begin(stream, name, call_site);
+    const cudaError_t error = simt_program_find_segments() ? simt_work_begin(stream, name, call_site)
+                                                           : cudaErrorInitializationError;
 
     if (error != cudaSuccess)
         return error;
