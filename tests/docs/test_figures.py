@@ -470,6 +470,10 @@ class Committed(unittest.TestCase):
         flow = figures.read_data("01_flow", BUILD)
         self.assertEqual((data["word"], sorted(data["kept"])),
                          (flow["word"], [group for group, one in enumerate(flow["groups"]) if one["stays"]]))
+        mine, other = (first[lane] for lane in data["example"])
+        self.assertLess(other, mine)  # so that the first step changes the example's lane
+        waves = figures.read_data("19_waves", BUILD)
+        self.assertEqual((waves["word"], waves["kept"]), (data["word"], data["kept"]))
 
     def test_a_models_step(self):
         for group in figures.read_data("18_step", BUILD)["groups"]:
