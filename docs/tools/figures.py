@@ -31,6 +31,7 @@ import model_times
 import plot_data
 import results
 import ring_steps
+import role_steps
 import runs
 import stages
 import stages_of_a_block
@@ -122,6 +123,9 @@ FIGURES = {
                   lambda _: ring_steps.stage_handoff(4, 1)),
     "16b_steps": ("Five steps of a consumer warp: start a step, wait for the step before",
                   "ring_figures.draw_product_steps", lambda _: ring_steps.product_steps(4, 5)),
+    "16b_roles": ("Six steps of a tile: copies, two consumers, and their products", "ring_figures.draw_roles",
+                  _traced(role_steps.roles, "16b_layer_warpgroup_products --num-tokens 16 --hidden-size 384 "
+                          "--intermediate-size 128 --num-experts 1 --topk 1 --dtype bf16 --block-size 192")),
     "16b_product": ("How a warpgroup holds a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32, 29, 13)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
