@@ -38,4 +38,21 @@ succeeds "two steps build" rebuild 's/A thread keeps/Each thread keeps/'
         "" "" $few
     breaks "the layer before the list" 's/switch (kernel) {/switch (kernel < 2 ? kernel : 5 - kernel) {/' "" "" $few
 }
+
+# The message on the chapter's page comes from a program whose gate, linked from chapter 13c, does not wait.
+few_tokens=common/kernels/few_tokens.cuh
+gate=$(dirname "$1")/obj/13c_gate_fewer_instructions/gate.o
+parts=$(dirname "$1")/obj/$(basename "$1")/parts.a
+mkdir -p "$scratch/common/kernels"
+sed '/^ *wait_for_previous_kernel();/d' $few_tokens >"$scratch/$few_tokens"
+equal "one line of the gate is deleted" 1 $(($(wc -l <$few_tokens) - $(wc -l <"$scratch/$few_tokens")))
+ninja -t commands "$1" | grep -e "-o $gate\$" -e "rcs $parts " -e "-o $1 " |
+    sed "s|-Icommon/simt|& -I$scratch/common|; s|$gate|$scratch/gate.o|g; s|$parts|$scratch/parts.a|g
+        s|-o $1 |-o $scratch/program |" >"$scratch/build.sh"
+succeeds "a step whose gate does not wait builds" sh -e "$scratch/build.sh"
+"$scratch/program" >"$scratch/out" 2>"$scratch/err"
+equal "a gate that does not wait: is refused" 1 $?
+equal "a gate that does not wait: the message on the page" \
+    "$(sed -n '/^common\/kernels\/few_tokens/,/^```/p' chapters/17_overlapping_launches/README.md | grep -v '^```' |
+        paste -sd ' ')" "$(sed -n "1s|^.*wrong: $scratch/||p" "$scratch/err")"
 finish

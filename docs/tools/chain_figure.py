@@ -41,7 +41,7 @@ def draw_chain(data, title):
 def draw_saved(data, title):
     """Draws, for each number of tokens, a bar for the time that each kernel saves, for their sum, and for all kernels
     together."""
-    left, row, top, scale = 150, 26, 62, 420
+    left, row, top, scale = 150, 26, 62, 400
     ax, y = canvas(760, top + sum(34 + row * len(group["bars"]) for group in data["groups"]) + 30, title), top
     for group in data["groups"]:
         write(ax, 14, y + 8, f"{group['num_tokens']:,} token{'s' * (group['num_tokens'] != 1)}", size=13, bold=True)

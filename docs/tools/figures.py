@@ -31,6 +31,7 @@ import model_times
 import plot_data
 import results
 import ring_steps
+import role_steps
 import runs
 import stages
 import stages_of_a_block
@@ -122,6 +123,9 @@ FIGURES = {
                   lambda _: ring_steps.stage_handoff(4, 1)),
     "16b_steps": ("Five steps of a consumer warp: start a step, wait for the step before",
                   "ring_figures.draw_product_steps", lambda _: ring_steps.product_steps(4, 5)),
+    "16b_roles": ("Six steps of a tile: copies, two consumers, and their products", "ring_figures.draw_roles",
+                  _traced(role_steps.roles, "16b_layer_warpgroup_products --num-tokens 16 --hidden-size 384 "
+                          "--intermediate-size 128 --num-experts 1 --topk 1 --dtype bf16 --block-size 192")),
     "16b_product": ("How a warpgroup holds a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32, 29, 13)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
@@ -160,10 +164,10 @@ FIGURES = {
     "17_trigger": ("When B triggers, and when C starts", "chain_figure.draw_chain",
                    lambda _: chain_steps.timelines("ABC", "after", "before")),
     "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
-    "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
-                 "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
-    "19_merge": ('The word "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",
-                 lambda _: wave_steps.merge(*choices.kept_lists(5))),
+    "19_waves": ('The token "{word}" keeps groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]}: which halves of the waves work',
+                 "wave_figure.draw_waves", lambda _: wave_steps.phases(*choices.kept_lists(5)[:2])),
+    "19_merge": ('The token "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",
+                 lambda _: wave_steps.merge(*choices.kept_lists(5), example=5)),
     "routing_example": ("Three tokens, four experts: the gate chooses two experts for each token",
                         "introduction_figures.draw_routing", lambda _: introduction_examples.routing()),
     "primer_sectors": ("The 32 lanes of a warp load one int each", "introduction_figures.draw_sectors",

@@ -136,9 +136,9 @@ def gains():
                 format_number(100 * (theirs["gate"] - ours["gate"]) / step, 1),
                 format_number(step / sum(ours.values()), 2)]
 
-    return columns("sequences", ("experts, % of grouped_mm's step", "our experts: times as fast",
-                                 "our experts save, % of that step", "our gate saves, % of that step",
-                                 "our step: times as fast"), cells_of)
+    return columns("sequences", ("experts, % of grouped_mm's step", "speed-up of the experts",
+                                 "the experts save, % of that step", "the gate saves, % of that step",
+                                 "speed-up of the step"), cells_of)
 
 
 def layers():
@@ -149,7 +149,7 @@ def layers():
         return [format_range([one / other for one, other in zip(full, our_full)], 2),
                 format_range([100 * gate / one for one in full], 1)]
 
-    return columns("sequences", ("61 layers: step, times as fast", "61 layers: gate, % of grouped_mm's step"), cells_of)
+    return columns("sequences", ("61 layers: speed-up of the step", "61 layers: gate, % of grouped_mm's step"), cells_of)
 
 
 def bars():

@@ -107,6 +107,50 @@ def draw_product_steps(data, title):
     return ax
 
 
+def draw_roles(data, title):
+    """Draws a row for the copies, and two rows for each consumer: what the warpgroup does, and its products on the
+    tensor cores. A colour stands for a stage; time runs from left to right."""
+    left, row, top, fills = 138, 36, 54, ("light_blue", "light_orange", "light_green", "light_vermillion")
+    unit, consumers = (900 - left - 24) / data["end"], len(data["rows"][0]["consumers"])
+    names = ["copies", *(name for number in range(consumers)
+                         for name in (f"consumer {number}", f"products of {number}"))]
+    ax = canvas(900, top + row * len(names) + 98, title)
+
+    def part(span, at, text, fill):
+        begin, end = span
+        if end > begin:
+            _bar(ax, left + unit * begin, top + row * at, unit * (end - begin), row - 8, text, fill)
+
+    for at, name in enumerate(names):
+        write(ax, left - 12, top + row * at + 19, name, "right")
+    for step in data["rows"]:
+        fill = fills[step["stage"]]
+        part(step["copy"], 0, f"step {step['step']}", fill)
+        for number, one in enumerate(step["consumers"]):
+            part(one["start"], 1 + 2 * number, step["step"], fill)
+            part(one["wait"], 1 + 2 * number, "wait", "ground")
+            part(one["multiply"], 2 + 2 * number, f"step {step['step']}", fill)
+    for number in range(consumers):
+        part(data["last_waits"][number], 1 + 2 * number, "wait", "ground")
+        at = [left + unit * step["consumers"][number]["freed"] for step in data["rows"]]
+        y = top + row * (1 + 2 * number)
+        lines(ax, [(x, y - 3, x, y + row - 5) for x in at], "vermillion", 2)
+    foot, later = top + row * len(names) + 22, data["rows"][data["stages"]]
+    beside = next(step for step in data["rows"] for one in step["consumers"]
+                  if one["multiply"][0] < later["copy"][1] and one["multiply"][1] > later["copy"][0])
+    for number, text in enumerate((
+            "Time runs from left to right; a colour stands for a stage. Numbers: the consumer starts the products of this "
+            "step.",
+            "Orange lines: it arrives at emptied for the step before. When both consumers have arrived, the stage is "
+            "filled again:",
+            f"step {later['step']}'s copies go to stage {later['stage']} while the tensor cores compute step "
+            f"{beside['step']}. The order is that of a run on the simulator;",
+            "the times are assumed: 2 units for the copies of a step, 1 to start its products, 2 to compute those of one "
+            "consumer.")):
+        write(ax, 14, foot + 18 * number, text)
+    return ax
+
+
 def draw_product(data, title):
     """Draws the result, 64 rows by N columns with 16 rows per warp, and beside it 8 columns of one warp's rows, lane by
     lane, with one sum marked."""

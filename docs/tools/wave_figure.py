@@ -50,10 +50,21 @@ def _centre(number):
     return _list_x(number) + LIST * LANE / 2 if number < len(COLOURS) else _list_x(len(COLOURS)) + OTHER_HALF / 2
 
 
+def _draw_example(ax, data):
+    """Frames the candidates of two lanes that the first step compares, and connects them."""
+    left, right = sorted(_list_x(lane // LIST) + lane % LIST * LANE for lane in data["example"])
+    y, below = MERGE_TOP + HEIGHT, MERGE_TOP + HEIGHT + 14
+    for x in (left, right):
+        lines(ax, [(x, MERGE_TOP, x + LANE, MERGE_TOP), (x, y, x + LANE, y), (x, MERGE_TOP, x, y),
+                   (x + LANE, MERGE_TOP, x + LANE, y)], "vermillion", 2)
+    left, right = left + LANE / 2, right + LANE / 2
+    lines(ax, [(left, y, left, below), (left, below, right, below), (right, y, right, below)], "vermillion", 1.6)
+
+
 def draw_merge(data, title):
     """Draws the lists before and after each level. Lines lead from the two lists that a level merges to the result,
     which both receive; a candidate keeps the colour of its group."""
-    height = MERGE_TOP + LEVEL * (len(data["rows"]) - 1) + HEIGHT + 44
+    height = MERGE_TOP + LEVEL * (len(data["rows"]) - 1) + HEIGHT + 62
     ax, colour_of = canvas(_list_x(len(COLOURS)) + OTHER_HALF + 14, height, title), {}
     for number, group in enumerate(data["kept"]):
         for rank in data["rows"][0]["lanes"][LIST * number:LIST * (number + 1)]:
@@ -74,5 +85,10 @@ def draw_merge(data, title):
         of_others = "empty lists" if row["lanes"][-1] is None else "the same eight"
         cell(ax, _list_x(len(COLOURS)), y, OTHER_HALF, HEIGHT, [of_others],
              "ground" if row["lanes"][-1] is None else "rank_1")
-    write(ax, 14, height - 18, "A number is a candidate's rank among all 32; its colour is that of its group.")
+    _draw_example(ax, data)
+    write(ax, 14, height - 36, "A number is a candidate's rank among all 32; its colour is that of its group.")
+    lane, other = data["example"]
+    mine, others = (data["rows"][0]["lanes"][at] for at in data["example"])
+    write(ax, 14, height - 18, f"Orange frames: in the first step of level 1, lanes {lane} and {lane} xor "
+          f"{lane ^ other} = {other} compare ranks {mine} and {others}; both keep {min(mine, others)}.")
     return ax

@@ -6,8 +6,8 @@ WAVE, LIST = 64, 8
 EMPTY = WAVE + 1  # ranks below all candidates
 
 
-def phases(kept):
-    """Returns, for each chapter, its phases as [name, texts], where `texts` has the text in the box of each half of a
+def phases(word, kept):
+    """Returns, for each chapter, its phases of a token as [name, texts], where `texts` has the text in the box of each half of a
     wave, or of each wave if its halves work together; the text is None if the half is idle. `kept` lists the kept
     groups, the best one first."""
     group_of_half = [f"group {group}" for group in range(NUM_HALVES)]
@@ -19,13 +19,13 @@ def phases(kept):
                ["ranks of the groups", ["one vote"] * (NUM_HALVES // 2)],
                ["rounds of a group", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
                ["merge of the lists", ["32 lanes"] + [None] * (NUM_HALVES - 1)]]
-    return {"kept": kept, "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
+    return {"word": word, "kept": kept, "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
 
 
-def merge(word, kept, lists):
+def merge(word, kept, lists, example):
     """Returns the ranks in a wave's lanes before and after each level of chapter 19's merge, with the number that is
     combined with a lane's number by xor; None in the lane of an empty list. `lists` has the ranks of each kept group's
-    candidates, the best one first."""
+    candidates, the best one first. `example` is a lane whose first exchange is shown."""
     lanes = [rank for ranks in lists for rank in ranks]
     lanes += [EMPTY] * (WAVE - len(lanes))
     rows, distance = [{"xor": None, "distance": None, "lanes": lanes}], LIST
@@ -39,4 +39,4 @@ def merge(word, kept, lists):
         distance *= 2
     for row in rows:
         row["lanes"] = [None if rank == EMPTY else rank for rank in row["lanes"]]
-    return {"word": word, "kept": kept, "rows": rows}
+    return {"word": word, "kept": kept, "rows": rows, "example": [example, example ^ rows[1]["xor"]]}

@@ -27,6 +27,7 @@ import kernel_steps
 import layer_steps
 import plot_data
 import results
+import role_steps
 import runs
 import times
 import trace
@@ -461,6 +462,24 @@ class Committed(unittest.TestCase):
                      for text in re.findall(r"^\d+", arrow[4])]
             self.assertEqual(sum(drawn), eval(expected), name)
 
+    def test_stages_pass_between_the_roles_of_chapter_16b(self):
+        data = figures.read_data("16b_roles", BUILD)
+        rows, stages = data["rows"], data["stages"]
+        self.assertEqual((stages, [row["stage"] for row in rows]), (4, [0, 1, 2, 3, 0, 1]))
+        for row in rows[stages:]:
+            freed = [one["freed"] for one in rows[row["step"] - stages]["consumers"]]
+            self.assertEqual((row["freed"], row["copy"][0] >= max(freed)), (max(freed), True))
+        products = [one["multiply"] for row in rows for one in row["consumers"]]
+        self.assertEqual([end for _, end in products[:-1]], [begin for begin, _ in products[1:]])  # no gaps
+        path = runs.trace(BUILD, "16b_layer_warpgroup_products", "--num-tokens 16 --hidden-size 384 "
+                          "--intermediate-size 128 --num-experts 1 --topk 1 --dtype bf16 --block-size 192")
+        for kind in ("mma", "arrive", "arrive_copies"):
+            broken = trace.read(path)
+            last = [event for event in broken["events"] if kind in (event["kind"], event.get("operation"))][-1]
+            broken["events"] = [event for event in broken["events"] if event is not last]
+            with self.subTest(kind), self.assertRaisesRegex(ValueError, "do not pass stages on"):
+                role_steps.roles(broken)
+
     def test_a_merge_of_lists_leaves_the_best_eight_in_all_lanes(self):
         data = figures.read_data("19_merge", BUILD)
         self.assertEqual([row["xor"] for row in data["rows"]], [None, 15, 23, 39])
@@ -470,6 +489,10 @@ class Committed(unittest.TestCase):
         flow = figures.read_data("01_flow", BUILD)
         self.assertEqual((data["word"], sorted(data["kept"])),
                          (flow["word"], [group for group, one in enumerate(flow["groups"]) if one["stays"]]))
+        mine, other = (first[lane] for lane in data["example"])
+        self.assertLess(other, mine)  # so that the first step changes the example's lane
+        waves = figures.read_data("19_waves", BUILD)
+        self.assertEqual((waves["word"], waves["kept"]), (data["word"], data["kept"]))
 
     def test_a_models_step(self):
         for group in figures.read_data("18_step", BUILD)["groups"]:
