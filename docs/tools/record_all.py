@@ -44,7 +44,7 @@ OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate"
           "python3 tests/peers/pytorch_launches.py",
           *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
               "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1",
-              "09_align_warp_scan 1")))
+              "09_align_warp_scan 1", "10_align_parallel_fill 65536", "13a_gate_bound 2048")))
 
 
 def bench(programs, every_options):
