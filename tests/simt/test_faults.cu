@@ -2422,6 +2422,13 @@ FAULT_LAUNCH("launches", dynamic_beyond_the_device, "more shared memory than the
     copy_kernel<<<1, 32, 300000>>>(device_x, device_y); // [dynamic_beyond_the_device]
 }
 
+FAULT_LAUNCH("launches", dynamic_beyond_the_limit, "try: a larger value of cudaFuncAttributeMaxDynamicSharedMemorySize")
+{
+    (void)dynamic_beyond_the_limit_added;
+    cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000);
+    copy_kernel<<<1, 32, 70000>>>(device_x, device_y); // [dynamic_beyond_the_limit]
+}
+
 FAULT_LAUNCH("launches", static_and_dynamic, "no cudaFuncSetAttribute() has asked for it")
 {
     (void)static_and_dynamic_added;

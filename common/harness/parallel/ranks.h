@@ -33,7 +33,7 @@ struct ranks {
     double time_limit_seconds; /**< time limit for each collective, in seconds */
     const char *stage;         /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
-    /** Whether ranks_share_failure() has reached all ranks, so that they can disconnect cleanly. */
+    /** Set once ranks_share_failure() has reached all ranks, which can then disconnect cleanly. */
     bool has_shared_failure;
     float *scratch_float;          /**< one float in device memory, used by the connection */
     int num_forked;                /**< number of ranks that this program forked; 0 if mpirun started the ranks */

@@ -102,7 +102,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     }
     if (launch->dynamic_shared > limit) {
         *why = ": more shared memory than cudaFuncSetAttribute() has asked for" SIMT_ADVICE_PREFIX
-               "at most 232,448 bytes, of fixed and dynamic size together";
+               "a larger value of cudaFuncAttributeMaxDynamicSharedMemorySize";
         return cudaErrorInvalidValue;
     }
     return cudaSuccess;

@@ -122,11 +122,11 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
             "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
             "the other direction",
             end, says);
-    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
-                                   "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX "%s", end,
-                                   bytes, where,
-                                   strstr(where, "freed") ? "cudaFree() after the last use"
-                                                          : "a size in bytes that fits, or a larger cudaMalloc()");
+    return simt_fault_runtime_call(
+        call_site, name, cudaErrorInvalidValue,
+        "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX "%s", end, bytes, where,
+        simt_arena_is_freed((uintptr_t)pointer) ? "cudaFree() after the last use"
+                                                : "a size in bytes that fits, or a larger cudaMalloc()");
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */

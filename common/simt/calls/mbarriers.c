@@ -145,6 +145,19 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
     simt_record_mbarrier_use(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
 }
 
+/** Advises to wait for the other parity, because the wait called at `wait` returned at once for this reason. */
+static void advise_on_parity(const struct barrier *barrier, uintptr_t wait, const char *reason, char *text, size_t size)
+{
+    char of[ARRAY_TEXT_SIZE];
+
+    simt_describe_array(barrier->address, true, of);
+    snprintf(text, size,
+             SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
+                                " for the mbarrier%s: it returned at once, because %s; otherwise __syncthreads() "
+                                "between the two accesses",
+             wait, of, reason);
+}
+
 /**
  * Advises on a race within the running block that an mbarrier for fewer arrivals than the block has threads may cause:
  * if more threads arrive, its phases end early. Chooses the one with the most phases.
@@ -166,21 +179,11 @@ static bool advise_on_arrivals(char *text, size_t size)
             most = barrier;
     }
     if (early && (!most || most->phase == 0)) {
-        simt_describe_array(early->address, true, of);
-        snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
-                                    " for the mbarrier%s: it returned at once, because no phase had ended; otherwise "
-                                    "__syncthreads() between the two accesses",
-                 early->early_wait, of);
+        advise_on_parity(early, early->early_wait, "no phase had ended", text, size);
         return true;
     }
     if (repeated) {
-        simt_describe_array(repeated->address, true, of);
-        snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
-                                    " for the mbarrier%s: it returned at once, because the thread had already waited "
-                                    "for that phase; otherwise __syncthreads() between the two accesses",
-                 repeated->repeated_wait, of);
+        advise_on_parity(repeated, repeated->repeated_wait, "the thread had already waited for that phase", text, size);
         return true;
     }
     if (!most)

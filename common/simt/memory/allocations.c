@@ -311,6 +311,14 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size)
     return true;
 }
 
+bool simt_arena_is_freed(uintptr_t address)
+{
+    const size_t offset = address - (uintptr_t)simt_arena.base;
+    char text[160];
+
+    return simt_arena.base && offset < simt_arena.reserved_bytes && describe(offset, text, sizeof text).free_site != 0;
+}
+
 const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;

@@ -55,6 +55,8 @@ bool simt_arena_may_be_padding(uintptr_t address);
  * false if the address is not in the arena.
  */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
+/** Returns whether an address is in memory that has been freed and not been allocated again. */
+bool simt_arena_is_freed(uintptr_t address);
 
 /** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
 size_t simt_arena_used_words(void);
