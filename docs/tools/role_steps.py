@@ -10,7 +10,7 @@ def _column(event, name):
     return next(value for value in event[name] if value is not None)
 
 
-def _barriers(trace):
+def ring_barriers(trace):
     """Returns the ring's barriers as {offset: (kind, stage)}, and the arrivals that a phase of each kind needs."""
     begun = [event for event in trace["events"] if event.get("operation") == "init"]
     arrivals = [_column(event, "arrivals") for event in begun]
@@ -23,7 +23,7 @@ def _barriers(trace):
 def _uses(trace):
     """Returns what each warp does at the ring's barriers, in order, as {warp: [(operation, kind, stage, phase)]}, and the
     number of wgmma instructions after each of a warp's waits on filled, as {warp: [number]}."""
-    barriers, arrivals = _barriers(trace)
+    barriers, arrivals = ring_barriers(trace)
     done, products = {}, {}
     for event in trace["events"]:
         if event["kind"] == "mma":
