@@ -234,6 +234,7 @@ struct launch_progress {
     uint64_t num_arrivals;
     /** Value of num_events + num_arrivals when the last block ended; the end of a block is progress. */
     uint64_t work_before_block;
+    uint64_t num_blocks_in_progress; /**< more than 1 in a cooperative launch */
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
      * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
