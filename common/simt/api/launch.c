@@ -32,7 +32,7 @@ static void read_event_limit(void)
 
     simt_event_limit = text ? strtoull(text, NULL, 10) : 0;
     if (simt_event_limit == 0)
-        simt_event_limit = UINT64_C(4000000000);
+        simt_event_limit = UINT64_C(400000000);
 }
 
 /**

@@ -144,7 +144,7 @@ static bool repeat_division(ucontext_t *context)
  * rewriter has left without hooks; the event limit cannot end such a loop. Each tick during which the same lane has
  * recorded no event counts as the number of events that a lane typically records per tick.
  */
-enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
+enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 400000 };
 
 static struct silence {
     pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */

@@ -10,7 +10,8 @@
 /** Event buffers of the running warp's lanes, LANE_EVENTS events each. */
 extern struct lane_event *simt_lane_events;
 /**
- * Limit on the events and arrivals counted until the next block ends (environment variable SIMT_EVENT_LIMIT).
+ * Limit on the events and arrivals counted until the next block ends, for each block in progress (environment variable
+ * SIMT_EVENT_LIMIT).
  */
 extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */

@@ -327,6 +327,7 @@ static void run_in_turn(uint64_t blocks)
     const uint64_t round = simt_turns_begin_round();
 
     show_progress(0, blocks);
+    simt_progress.num_blocks_in_progress = 1;
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         const uint32_t number = (uint32_t)simt_turns_unit_at(round, i, blocks);
 
@@ -423,6 +424,7 @@ static void run_together(struct block *const *blocks, unsigned count)
 
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNNING;
+    simt_progress.num_blocks_in_progress = count;
     while (done < count && !simt_faulted) {
         const uint64_t round = simt_turns_begin_round();
         bool ran = false;
@@ -438,7 +440,11 @@ static void run_together(struct block *const *blocks, unsigned count)
             else
                 block_first_turn(blocks[i]);
             states[i] = simt_block_run(blocks[i]);
-            done += states[i] == BLOCK_DONE;
+            if (states[i] == BLOCK_DONE) {
+                simt_progress.work_at_last_block_end = simt_progress.num_replayed_events +
+                                                       simt_progress.num_collective_arrivals;
+                done++;
+            }
             block_leave(blocks[i]);
             ran = true;
         }

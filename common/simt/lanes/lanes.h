@@ -237,6 +237,7 @@ struct launch_progress {
      * Value of num_replayed_events + num_collective_arrivals when the last block ended; the end of a block is progress.
      */
     uint64_t work_at_last_block_end;
+    uint64_t num_blocks_in_progress; /**< more than 1 in a cooperative launch */
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
      * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
