@@ -482,7 +482,7 @@ static void a_trace_longer_than_its_buffer(void **)
     assert_int_equal(four.global_load_requests, 4 * one.global_load_requests);
     assert_int_equal(four.divergent_branches, 4 * one.divergent_branches);
     assert_int_equal(four.basic_blocks, 4 * one.basic_blocks);
-    assert_int_equal(four.events, 4 * one.events);
+    assert_int_equal(four.lane_events, 4 * one.lane_events);
     cudaFree(x);
     cudaFree(y);
 }
@@ -516,7 +516,7 @@ static void launches_blocks_and_collectives(void **)
     assert_int_equal(counters.votes, 5);
     assert_int_equal(counters.warp_barriers, 5);
     assert_int_equal(counters.block_barriers, 2);
-    assert_int_equal(counters.arrivals, 160 * 4);
+    assert_int_equal(counters.collective_arrivals, 160 * 4);
     assert_int_equal(counters.global_store_requests, 5);
     cudaFree(y);
 }
@@ -635,7 +635,7 @@ static void each_kernel_has_its_own_counters(void **)
     assert_int_equal(shuffle.launches, 2);
     assert_int_equal(shuffle.blocks, 2);
     assert_int_equal(shuffle.shuffles, 5 + 2 * 2);
-    assert_int_equal(shuffle.arrivals, 32 * 5 + 64 * 2);
+    assert_int_equal(shuffle.collective_arrivals, 32 * 5 + 64 * 2);
     assert_int_equal(shuffle.block_barriers, 0);
     assert_int_equal(collective.launches, 1);
     assert_int_equal(collective.block_barriers, 1);

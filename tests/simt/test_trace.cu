@@ -550,7 +550,7 @@ static struct simt_counters bulk_counters(bool traced)
     assert_true(simt_trace_end(NULL));
     cudaFree(x);
     cudaFree(y);
-    counters.events = 0;
+    counters.lane_events = 0;
     return counters;
 }
 
