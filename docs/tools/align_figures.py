@@ -24,7 +24,7 @@ def draw_bit_table(data, title):
         cell(ax, x, top, width, row, [expert], f"light_{colour}", colour)
         write(ax, x + width / 2, foot + 30, data["ranks"][position], "center")
         cell(ax, x, foot + 44, width, row, [data["slots"][position]], f"light_{colour}", colour)
-    write(ax, 14, foot + 86, "Rank: the number of bits of value 1 left of the id's own bit, in its expert's row.")
+    write(ax, 14, foot + 86, "Rank: the number of bits of value 1 left of the id's own bit, in its expert's bit row.")
     return ax
 
 
@@ -33,7 +33,7 @@ def draw_opened_blocks(data, title):
     ids, size, numel, top, table = data["ids"], data["block_size"], data["numel"], 44, 92
     ax = canvas(left + pitch * len(ids) + 8, 402, title)
     for number, name in enumerate(("its id's expert", "its rank", f"a multiple of {size}? Then it opens",
-                                   "thread blocks with earlier rows", "so the thread block writes")):
+                                   "writers of earlier row blocks", "so the thread block writes")):
         write(ax, 14, table + 36 * number + 19, name)
     write(ax, 14, top + 34, "thread block = position")
     foot = table + 36 * 5 + 62
@@ -45,7 +45,7 @@ def draw_opened_blocks(data, title):
         write(ax, middle, table + 36 + 19, one["rank"], "center")
         write(ax, middle, table + 72 + 19, "yes" if one["opens"] else "no", "center", bold=True)
         write(ax, middle, table + 108 + 19, ", ".join(map(str, one["before"])) or "none", "center")
-        cell(ax, x, table + 144, width, height, [f"block of rows {one['block']}"],
+        cell(ax, x, table + 144, width, height, [f"row block {one['block']}"],
              f"light_{colour}" if one["opens"] else "ground", colour if one["opens"] else "pale")
         lines(ax, [(middle, table + 144 + height + 2, target, foot - 6)], "grey", 1.3, 7)
         for row, position in enumerate(one["rows"]):

@@ -202,8 +202,8 @@ def bit_table(directory):
 
 def opened_blocks(directory):
     """Returns, for each id of an align of few ids, what its thread block in chapter 14a computes: its rank, whether it
-    opens a block of rows, the thread blocks that write earlier rows, and the index and the contents of the block of
-    rows that the thread block writes. Raises ValueError if the list has other contents."""
+    opens a row block, the thread blocks that write earlier row blocks, and the index and the contents of the row block
+    that the thread block writes. Raises ValueError if the list has other contents."""
     data = blocks(directory)
     experts, size, numel = data["experts"], data["block_size"], data["numel"]
     ranks = [experts[:position].count(expert) for position, expert in enumerate(experts)]
