@@ -59,20 +59,20 @@ def draw_opened_blocks(data, title):
 
 
 def _draw_set(ax, x, y, rows, num_rows, data):
-    """Draws one set of rows, each with its written bit and its counts; a row that is not written has zeros."""
+    """Draws one set of count rows, each with its written bit and its counts; one that is not written has zeros."""
     for block in range(num_rows):
         here = rows[block] if block < len(rows) else None
-        write(ax, x, y + 28 * block + 18, f"row {block}")
-        cell(ax, x + 48, y + 28 * block, 26, 24, [1 if here else 0], "light_vermillion" if here else "ground",
+        write(ax, x, y + 28 * block + 18, f"block {block}")
+        cell(ax, x + 54, y + 28 * block, 26, 24, [1 if here else 0], "light_vermillion" if here else "ground",
              "vermillion" if here else "pale", bold=bool(here))
         for expert in range(data["experts"]):
-            cell(ax, x + 78 + 30 * expert, y + 28 * block, 28, 24, [here[expert] if here else 0],
+            cell(ax, x + 84 + 30 * expert, y + 28 * block, 28, 24, [here[expert] if here else 0],
                  "light_blue" if here else "ground", "blue" if here else "pale")
 
 
 def draw_published_rows(data, title):
     first, second = data["launches"]
-    width = 78 + 30 * data["experts"] + 40
+    width = 84 + 30 * data["experts"] + 40
     ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 30, title)
     heads = ("before launch 1", f"after launch 1: {data['numels'][0]} ids", f"after launch 2: {data['numels'][1]} ids")
     for column, (head, sets) in enumerate(zip(heads, (([], []), ([], first), (second, [])))):
@@ -84,9 +84,9 @@ def draw_published_rows(data, title):
             write(ax, x, y - 8, f"set {number}: written bit, then counts")
             _draw_set(ax, x, y, rows, len(first), data)
     write(ax, 14, 106 + 2 * (28 * len(first) + 44) - 6,
-          "Launch 2 writes set 0, which it finds cleared, and clears the rows of launch 1 in set 1.")
+          "Launch 2 writes set 0, which it finds cleared, and clears the count rows of launch 1 in set 1.")
     write(ax, 14, 106 + 2 * (28 * len(first) + 44) + 12,
-          "Simplified: with four experts a row is drawn as one word; the kernel's rows have at least 64 words.")
+          "Simplified: with four experts a count row is drawn as one word; the kernel's have at least 64 words.")
     return ax
 
 
@@ -95,10 +95,10 @@ def draw_block_slots(data, title):
     by expert, and in their slots."""
     left, wide, row, top, right, pitch = 226, 46, 32, 78, 510, 96
     own, experts, ids = data["own"], len(data["all"]), data["ids"]
-    table = [*((f"row of block {block}", counts, "light_blue" if block == own else "light_orange" if block < own
+    table = [*((f"count row of block {block}", counts, "light_blue" if block == own else "light_orange" if block < own
                 else "ground") for block, counts in enumerate(data["rows"])),
-             ("sum of all rows", data["all"], "ground"), ("first slot of the group", data["first"], "ground"),
-             ("+ sum of earlier rows", data["earlier"], "light_orange"),
+             ("sum of all count rows", data["all"], "ground"), ("first slot of the group", data["first"], "ground"),
+             ("+ sum of earlier count rows", data["earlier"], "light_orange"),
              (f"= slot of block {own}'s first id", data["begins"], "light_green")]
     ax = canvas(900, top + row * len(table) + 50, title)
     for expert in range(experts):

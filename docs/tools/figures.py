@@ -141,7 +141,7 @@ FIGURES = {
                       lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
     "14a_five_ids": ("Five ids: each thread block writes one row block of two rows", "align_figures.draw_opened_blocks",
                      lambda build: choices.opened_blocks(runs.arrays(build, "14a_align_bit_ranks", FIVE_IDS))),
-    "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
+    "14b_rows": ("Two launches and two sets of count rows", "align_figures.draw_published_rows",
                  lambda build: choices.published_rows(
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
     "14b_slots": ("Block {own}: from its ids to their slots", "align_figures.draw_block_slots",
