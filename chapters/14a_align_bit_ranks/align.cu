@@ -35,8 +35,8 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 // [warp_ids]
 /**
  * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one row block. All warps read all
- * ids. An id opens a row block if the number of earlier ids of its expert is a multiple of block_size. ONE_BLOCK_EACH is
- * for at most MAX_PAIRWISE_IDS ids that fit into one row block, so that an expert opens at most one: pairwise
+ * ids. An id opens a row block if the number of earlier ids of its expert is a multiple of block_size. ONE_BLOCK_EACH
+ * is for at most MAX_PAIRWISE_IDS ids that fit into one row block, so that an expert opens at most one: pairwise
  * comparisons are then faster than a match instruction.
  */
 template <typename Id, bool ONE_BLOCK_EACH>

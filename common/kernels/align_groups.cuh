@@ -119,8 +119,8 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
 }
 
 /**
- * Writes everything after the last group: padding, and -1 as the owner of each row block. block_threads threads of every
- * block of the grid call this function together.
+ * Writes everything after the last group: padding, and -1 as the owner of each row block. block_threads threads of
+ * every block of the grid call this function together.
  */
 static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)
 {
