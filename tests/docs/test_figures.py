@@ -389,8 +389,8 @@ class Committed(unittest.TestCase):
 
     def test_blocks_sort_while_counts_are_on_their_way(self):
         stages = figures.read_data("14b_blocks", BUILD)["stages"]
-        self.assertEqual(sum(stages.values()), 7850)
-        self.assertIn("2,930 cycles", texts("14b_blocks"))
+        self.assertEqual(sum(stages.values()), 6880)
+        self.assertIn("2,560 cycles", texts("14b_blocks"))
         self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")], ["block 0", "block 1"])
 
     def test_sectors_of_weights(self):
