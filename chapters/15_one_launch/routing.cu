@@ -318,7 +318,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier: the next kernel's blocks would delay polling, which now soon ends */
+    let_next_kernel_start(); /* not at the start: the next kernel's blocks would compete with polling for longer */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(params, shared.ids, shared.chosen, topk_weights, topk_ids);

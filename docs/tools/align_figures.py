@@ -163,6 +163,6 @@ def draw_blocks_over_time(data, title):
         write(ax, x + 20, foot + 10, name)
         x += 44 + 7.0 * len(name)
     write(ax, 14, foot + 38, "Arrows: the counts of one block on their way to the other; meanwhile both blocks sort.")
-    write(ax, 14, foot + 56, "Schematic: one block's cycles, measured with an earlier version of the kernel (lab "
-                             "notes), drawn for two blocks that start together.")
+    write(ax, 14, foot + 56, "Schematic: one block's cycles, measured for 4,096 tokens (lab notes), drawn for "
+                             "two blocks that start together.")
     return ax

@@ -10,7 +10,8 @@
 /** Event buffers of the running warp's lanes, LANE_EVENTS events each. */
 extern struct lane_event *simt_lane_events;
 /**
- * Limit on the events and arrivals counted until the next block ends (environment variable SIMT_EVENT_LIMIT).
+ * Limit on the events and arrivals counted until the next block ends, for each block in progress (environment variable
+ * SIMT_EVENT_LIMIT).
  */
 extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
@@ -41,7 +42,7 @@ bool simt_grid_prepare(void);
  * from simt_grid_prepare() because a process forked for a launch allocates a new block, which is faster than copying
  * that of its parent.
  */
-bool simt_grid_make_block(void);
+bool simt_grid_allocate_block(void);
 
 /** Runs the blocks of the launch: one after another, or concurrently if the launch is cooperative. */
 cudaError_t simt_grid_run(const struct launch *launch);
