@@ -289,6 +289,32 @@ SIMT_CONSTEXPR To operator->*(simt_cast_to<To>, From value)
 }
 
 /*
+ * The rewriter turns (int4 *)x into (int4 *)simt_of_unknown_alignment<16>(x). Where gcc knows that an address is not
+ * aligned, it emits the same hook as for copies of structures and members of packed structures, which may be at any
+ * address. An empty asm statement hides such an address, so that gcc emits the hook of an aligned access, which checks
+ * the address.
+ */
+template <class T>
+inline __attribute__((always_inline)) T *simt_hide_address(T *pointer)
+{
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+template <unsigned ALIGNMENT, class T>
+SIMT_CONSTEXPR T simt_of_unknown_alignment(T value)
+{
+    return value;
+}
+template <unsigned ALIGNMENT, class T>
+SIMT_CONSTEXPR T *simt_of_unknown_alignment(T *pointer)
+{
+    if (!__builtin_is_constant_evaluated() && __builtin_constant_p((uintptr_t)pointer % ALIGNMENT) &&
+        (uintptr_t)pointer % ALIGNMENT != 0)
+        return simt_hide_address(pointer);
+    return pointer;
+}
+
+/*
  * The rewriter turns a[i] into a[simt_checked_index_within_array<__typeof__(a)>() |= i], with an assignment operator
  * because the index may be any expression and assignment has the lowest precedence. If a is an array or an std::array,
  * an index outside it is displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may

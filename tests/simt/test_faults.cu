@@ -1249,6 +1249,54 @@ FAULT("memory", local_half_word_misaligned, 1, 32, "reads 2 bytes at an address 
     y[threadIdx.x] = half_word(bytes + x[5]);
 }
 
+/* gcc can tell while compiling that these addresses are not aligned. */
+static __device__ void write_pair_behind_header(int value)
+{
+    __shared__ __align__(16) unsigned char header_and_pairs[128];
+    double *const pairs = (double *)(header_and_pairs + sizeof(int));
+
+    if (threadIdx.x == 0)
+        pairs[0] = value; // [shared_offset_misaligned]
+}
+
+FAULT("memory", shared_offset_misaligned, 1, 32, "not a multiple of 8")
+{
+    write_pair_behind_header(x[0]);
+    y[threadIdx.x] = 0;
+}
+
+struct tagged_text {
+    char tag, text[7];
+};
+
+static __device__ void write_text_as_word(int value)
+{
+    __shared__ __align__(16) tagged_text tagged;
+
+    if (threadIdx.x == 0)
+        *(volatile int *)tagged.text = value; // [shared_member_misaligned]
+}
+
+FAULT("memory", shared_member_misaligned, 1, 32, "not a multiple of 4")
+{
+    write_text_as_word(x[0]);
+    y[threadIdx.x] = 0;
+}
+
+static __device__ void write_vector_at_element_1(float value)
+{
+    __shared__ __align__(16) float elements[8];
+
+    if (threadIdx.x == 0)
+        *reinterpret_cast<float4 *>(&elements[1]) = make_float4(value, 0, 0, 0); // [shared_element_misaligned]
+}
+
+FAULT("memory", shared_element_misaligned, 1, 32, "not a multiple of 16")
+{
+    write_vector_at_element_1((float)x[0]);
+    y[threadIdx.x] = 0;
+}
+
 #ifndef __clang__ /* which copies a parameter to local memory without a call that the simulator sees */
 struct sixteen_bytes {
     unsigned char bytes[16];

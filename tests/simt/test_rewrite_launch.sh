@@ -723,8 +723,17 @@ in_device 'a cast of a cast' '(int)(unsigned)a; (float)(int)b; (int)(float)c;' \
     '(int)(unsigned)a; (float)(int)b; simt_cast_to<int>()->* (float)c;'
 in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;' \
     'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
-in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));' \
-    'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));'
+in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (char *)p; (short)a; (int); g((int x));' \
+    'sizeof(int); f(int); (int)[3]; (char *)p; (short)a; (int); g((int x));'
+in_device 'casts to pointers' 'a = *(const int4 *)&b->c - *(double *)(d + 4);' \
+    'a = *(const int4 *)simt_of_unknown_alignment<16>(&b->c) - *(double *)simt_of_unknown_alignment<8>((d + 4));'
+in_device 'a cast of a cast' '(half *)(char *)&a; (unsigned long *const)(void *)(b);' \
+    '(half *)simt_of_unknown_alignment<2>((char *)&a); (unsigned long *const)simt_of_unknown_alignment<8>((void *)(b));'
+in_device 'reinterpret_cast' 'reinterpret_cast<volatile float2 *>(a + f(b));' \
+    'reinterpret_cast<volatile float2 *>(simt_of_unknown_alignment<8>(a + f(b)));'
+in_device 'casts whose operand has no certain end, or whose type is not known' \
+    '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);' \
+    '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);'
 in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_cast_to<int>()->* d;'
 in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
     'simt_cast<int>(a); simt_cast< unsigned >(b); static_cast<float>(c);'

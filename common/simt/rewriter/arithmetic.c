@@ -35,27 +35,6 @@ static bool may_close_templates(const char *code, size_t position)
 }
 
 /**
- * Returns the end of the name at `position` and of its members, subscripts and calls, as in a.b[i]->c(d), or `position`
- * if there is no name.
- */
-static size_t named_value_end(const char *code, size_t position)
-{
-    size_t end = position;
-
-    for (;; position = skip_space(code, end)) {
-        if (is_word_character(code[position]))
-            end = word_end(code, position);
-        else if (code[position] == '.' || starts_with(code + position, "->"))
-            end = position + 1 + (code[position] == '-');
-        else if (is_one_of(code[position], "[(") && matching_bracket(code, position, 1) != NOWHERE)
-            end = matching_bracket(code, position, 1) + 1;
-        else
-            break;
-    }
-    return end;
-}
-
-/**
  * Returns whether the compound shift whose operator is in [position, end) shifts one variable, not a bit field, by one
  * value.
  */

@@ -164,7 +164,10 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         copy_to_output_until(source, close + 1);
     } else if (is_word_at(source->code, position, "static_cast"))
         rewrite_integer_static_cast(source, position, end);
-    else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
+    else if (is_word_at(source->code, position, "reinterpret_cast")) {
+        if (!rewrite_reinterpret_cast(source, end))
+            return false;
+    } else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
         return false;
     return check_word_in_host_function(source, position, end) && check_word_in_device_function(source, position, end);
 }
@@ -186,9 +189,10 @@ static bool rewrite_sign(struct source *source, size_t position)
         return count_brace(source, position);
     if (starts_with(sign, "<<") || starts_with(sign, ">>"))
         rewrite_shift(source, position);
-    else if (*sign == '(')
+    else if (*sign == '(') {
         rewrite_integer_cast(source, position);
-    else if (*sign == '[')
+        return rewrite_pointer_cast(source, position);
+    } else if (*sign == '[')
         rewrite_subscript(source, position);
     return true;
 }

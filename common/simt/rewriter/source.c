@@ -558,6 +558,23 @@ size_t member_chain_begin(const char *code, size_t position)
     }
 }
 
+size_t named_value_end(const char *code, size_t position)
+{
+    size_t end = position;
+
+    for (;; position = skip_space(code, end)) {
+        if (is_word_character(code[position]))
+            end = word_end(code, position);
+        else if (code[position] == '.' || starts_with(code + position, "->"))
+            end = position + 1 + (code[position] == '-');
+        else if (is_one_of(code[position], "[(") && matching_bracket(code, position, 1) != NOWHERE)
+            end = matching_bracket(code, position, 1) + 1;
+        else
+            break;
+    }
+    return end;
+}
+
 /* --- output ----------------------------------------------------------------------------------------------------- */
 
 /** Compares insertions by position, and insertions at the same position by the order in which they were made. */

@@ -166,6 +166,12 @@ bool value_ends_at(const char *code, size_t end);
  */
 size_t member_chain_begin(const char *code, size_t position);
 
+/**
+ * Returns the end of the name at `position` and of its members, subscripts and calls, as in a.b[i]->c(d), or `position`
+ * if there is no name.
+ */
+size_t named_value_end(const char *code, size_t position);
+
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
 /** Writes the text up to `end` with its insertions. */
