@@ -1022,7 +1022,7 @@ static void endless_loops(void **)
     spin_without_memory_kernel<<<1, 1>>>(device_y, 1);
     assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout);
     assert_non_null(strstr(simt_fault_message(), "endless loop?"));
-    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "60000000", 1), 0); /* allows 15,000,000 polls */
+    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "12000000", 1), 0); /* allows 3,000,000 polls */
     spin_beside_work_kernel<<<1, 64>>>(flag, device_y);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);

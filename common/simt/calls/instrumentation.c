@@ -596,6 +596,7 @@ void simt_record_poll(const void *address)
     lane->loads_hash_at_poll = lane->loads_since_poll_hash;
     lane->loads_since_poll_hash = 0;
     lane->num_polls++;
+    simt_progress.num_polls++;
     simt_progress.num_polls_without_progress++;
     if (cell)
         simt_last_polls[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct last_poll){

@@ -340,8 +340,7 @@ static void run_in_turn(uint64_t blocks)
         forget(live[0]);
         simt_order_end_block(&simt_order.block_ordering);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_progress.work_at_last_block_end = simt_progress.num_replayed_events +
-                                               simt_progress.num_collective_arrivals;
+        simt_progress.work_at_last_block_end = simt_launch_work();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -441,8 +440,7 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_first_turn(blocks[i]);
             states[i] = simt_block_run(blocks[i]);
             if (states[i] == BLOCK_DONE) {
-                simt_progress.work_at_last_block_end = simt_progress.num_replayed_events +
-                                                       simt_progress.num_collective_arrivals;
+                simt_progress.work_at_last_block_end = simt_launch_work();
                 done++;
             }
             block_leave(blocks[i]);

@@ -130,10 +130,9 @@ static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 4 }; /* events charged per poll; small, so that threads may poll for a long time */
     const bool in_vain = simt_progress.num_polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
-    const uint64_t work = simt_progress.num_replayed_events + simt_progress.num_collective_arrivals -
-                          simt_progress.work_at_last_block_end;
+    const int64_t work = simt_launch_work() - simt_progress.work_at_last_block_end;
 
-    if (!in_vain && work / simt_progress.num_blocks_in_progress < simt_event_limit)
+    if (!in_vain && work / (int64_t)simt_progress.num_blocks_in_progress < (int64_t)simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready_lanes ? warp->ready_lanes : warp->lanes);
     const struct lane *lane = &simt_running.warp_lanes[i];

@@ -233,10 +233,8 @@ struct running_state {
 struct launch_progress {
     uint64_t num_replayed_events;
     uint64_t num_collective_arrivals;
-    /**
-     * Value of num_replayed_events + num_collective_arrivals when the last block ended; the end of a block is progress.
-     */
-    uint64_t work_at_last_block_end;
+    uint64_t num_polls;
+    int64_t work_at_last_block_end;  /**< simt_launch_work() when the last block ended, which is progress */
     uint64_t num_blocks_in_progress; /**< more than 1 in a cooperative launch */
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
@@ -249,6 +247,16 @@ struct launch_progress {
 extern struct running_state simt_running;
 extern struct launch simt_current_launch;
 extern struct launch_progress simt_progress;
+
+/**
+ * Returns the work of the launch so far. A poll is no work, but the branch of its loop is: threads may poll for longer
+ * than they may work, but not for ever.
+ */
+static inline int64_t simt_launch_work(void)
+{
+    return (int64_t)(simt_progress.num_replayed_events + simt_progress.num_collective_arrivals) -
+           (int64_t)simt_progress.num_polls;
+}
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS]);
