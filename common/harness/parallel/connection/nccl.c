@@ -291,12 +291,14 @@ bool connection_all_gather(const struct rank_group *group, const void *send_buff
     return await(group, worse(result, ncclGroupEnd()), error);
 }
 
+// [all_reduce]
 bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
     return await(
         group, ncclAllReduce(sums, sums, (size_t)num_sums, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
         error);
 }
+// [all_reduce]
 
 // [all_to_all]
 bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,
