@@ -17,6 +17,9 @@ import files
 import results
 
 
+PRINTS_RUNS = "PROGRAM --bench --format json"
+
+
 def gpu_of(run):
     """Returns the name of the folder for a GPU: "h200" for "NVIDIA H200"."""
     name = str(run.get("device") or run.get("gpu") or "unknown").lower()
@@ -53,11 +56,16 @@ def main():
     parser = files.parser(__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", default=["/dev/stdin"])
     for name in parser.parse_args().files:
-        text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
         try:
+            text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
             if not text.strip():
                 raise ValueError("there is no run in it")
             print("\n".join(record(text)))
+        except UnicodeDecodeError:
+            raise ValueError(f"{name}: this is not text; a run is what {PRINTS_RUNS} prints") from None
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{name}: line {error.lineno}: this is not JSON; a run is what {PRINTS_RUNS} "
+                             "prints") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
 
