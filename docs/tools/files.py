@@ -1,6 +1,7 @@
 """Functions that all tools share: parsing arguments, ending the tool after an error, reading and writing files."""
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -45,6 +46,15 @@ def error_text(error):
     """Returns the message of an OSError or ValueError as one line."""
     where = getattr(error, "filename", None) or "standard output"
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
+
+
+def reading_error_text(error):
+    """Returns what is wrong with a file that could not be read as text or as JSON, in words that name neither."""
+    if isinstance(error, UnicodeDecodeError):
+        return "this is not text"
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno}: this is not JSON"
+    return str(error)
 
 
 def _drop_output():

@@ -17,9 +17,6 @@ import files
 import results
 
 
-PRINTS_RUNS = "PROGRAM --bench --format json"
-
-
 def gpu_of(run):
     """Returns the name of the folder for a GPU: "h200" for "NVIDIA H200"."""
     name = str(run.get("device") or run.get("gpu") or "unknown").lower()
@@ -61,10 +58,8 @@ def main():
             if not text.strip():
                 raise ValueError("there is no run in it")
             print("\n".join(record(text)))
-        except UnicodeDecodeError:
-            raise ValueError(f"{name}: this is not text; a run is what {PRINTS_RUNS} prints") from None
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{name}: line {error.lineno}: this is not JSON; a run is what {PRINTS_RUNS} "
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{name}: {files.reading_error_text(error)}; a run is what PROGRAM --bench --format json "
                              "prints") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
