@@ -22,13 +22,16 @@ static void describe_sum(const float *elements, int ranks, int count, float sum,
     }
     if (num_found != 1)
         return;
+    const char *const first = (found & (found - 1)) == 0 ? ", the element of rank " : ", the sum of ranks ";
+
     for (int rank = 0; rank < ranks; rank++)
         if (found >> rank & 1)
             length += (size_t)snprintf(text + length, size - length, "%s%d",
-                                       length == 0            ? ", the sum of only rank "
+                                       length == 0           ? first
                                        : found >> (rank + 1) ? ", "
                                                              : " and ",
                                        rank);
+    snprintf(text + length, size - length, " only");
 }
 
 /**

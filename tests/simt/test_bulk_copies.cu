@@ -177,7 +177,7 @@ REFUSED(
 
 REFUSED(phases_of_too_many_arrivals, 64,
         "; 192 arrivals have ended 192 phases of 1 arrival each; phases 96 to 191 have ended without a wait of this "
-        "thread, which comes too late; try: let as many threads arrive as mbarrier_init() says: one lane of each warp")
+        "thread, which comes too late; try: let as many threads arrive at the mbarrier made at :")
 {
     __shared__ mbarrier full;
 

@@ -536,13 +536,20 @@ static void advise_on_overtaken(const struct barrier *barrier, char *text, size_
     const bool by_one = barrier->arriver != SEVERAL_THREADS;
     const bool by_lanes = lane_count(barrier->arrived_lanes) > 1 && barrier->count <= simt_running.block->num_warps;
 
-    snprintf(text, size, SIMT_ADVICE_PREFIX "%s",
-             by_one     ? "let the thread that arrives wait for the other threads before it begins another phase: by a "
-                          "second mbarrier, at which they arrive, or __syncthreads()"
-             : by_lanes ? "let as many threads arrive as mbarrier_init() says: one lane of each warp arrives, after "
-                          "__syncwarp(); or, if all lanes shall arrive, a greater number in mbarrier_init()"
-                        : "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is right, let "
-                          "threads wait for each phase before they arrive for the next but one");
+    if (!by_one && by_lanes)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_LOCATION
+                                    " as its mbarrier_init() says: one lane of each warp arrives, after __syncwarp(); "
+                                    "or, if all lanes shall arrive, a greater number there",
+                 barrier->pc);
+    else if (by_one)
+        snprintf(text, size, SIMT_ADVICE_PREFIX
+                 "let the thread that arrives wait for the other threads before it begins another phase: by a second "
+                 "mbarrier, at which they arrive, or __syncthreads()");
+    else
+        snprintf(text, size, SIMT_ADVICE_PREFIX
+                 "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is right, let threads "
+                 "wait for each phase before they arrive for the next but one");
 }
 
 /** Appends the lines of the waits for phases in which nothing has arrived, of which one should return at once. */
