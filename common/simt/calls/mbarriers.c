@@ -14,6 +14,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/array_reserve.h"
+#include "machine/source_lines.h"
 #include "memory/arena.h"
 #include "memory/proxy.h"
 #include "order/vector_clocks.h"
@@ -482,7 +483,7 @@ bool simt_mbarriers_time_out(struct block *block)
 
 /**
  * What keeps a waiting lane's phase from ending, the more telling the greater. WAIT_NOT_BEGUN: nothing has arrived at
- * the barrier, and no wait for the phase before its first has returned at once.
+ * the barrier yet.
  */
 enum wait_state { WAIT_PENDING, WAIT_NOT_BEGUN, WAIT_OVERTAKEN, WAIT_FOR_BYTES };
 
@@ -492,6 +493,24 @@ static uint32_t missed_phases(const struct barrier *barrier, const struct lane *
     return barrier->phase - (barrier->seen ? barrier->seen[lane->thread] : 0);
 }
 
+/**
+ * Returns whether a wait on the source line of a call, for any of the block's barriers, has returned before a phase had
+ * ended: that line does wait for the right parity in the first round.
+ */
+static bool has_returned_early(uintptr_t call_site)
+{
+    char line[LOCATION_TEXT_SIZE], early[LOCATION_TEXT_SIZE];
+
+    simt_source_line(call_site, line);
+    for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
+        simt_source_line(barriers[number].early_wait, early);
+        if (barriers[number].early_wait && strcmp(line, early) == 0)
+            return true;
+    }
+    return false;
+}
+
+/** Runs on the host's stack. */
 static enum wait_state state_of(const struct lane *lane)
 {
     const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
@@ -500,8 +519,9 @@ static enum wait_state state_of(const struct lane *lane)
         return WAIT_FOR_BYTES;
     if (missed_phases(barrier, lane) >= 2)
         return WAIT_OVERTAKEN;
-    return barrier->phase == 0 && barrier->pending == barrier->count && !barrier->early_wait ? WAIT_NOT_BEGUN
-                                                                                              : WAIT_PENDING;
+    return barrier->phase == 0 && barrier->pending == barrier->count && !has_returned_early(lane->wait_site)
+               ? WAIT_NOT_BEGUN
+               : WAIT_PENDING;
 }
 
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size)
