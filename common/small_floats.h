@@ -42,7 +42,7 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
  * Rounds `value` to odd: truncates it to a float, and sets the last bit unless the truncation is exact. Rounding the
  * result to a type with at least two fewer significand bits then gives the same number as rounding `value` directly.
  */
-SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
+SMALL_FLOAT_FUNCTION float double_to_float_round_to_odd(double value)
 {
     const float nearest = (float)value;
     const double size = __builtin_fabs(value), nearest_size = __builtin_fabs((double)nearest);

@@ -20,7 +20,7 @@ define lane
     set $here_r15 = $r15
   end
   set $lane_shown = 1
-  set $saved = (unsigned long *)simt_running.warp_lane[$arg0].stack_pointer
+  set $saved = (unsigned long *)simt_running.warp_lanes[$arg0].stack_pointer
   set $r15 = $saved[0]
   set $r14 = $saved[1]
   set $r13 = $saved[2]

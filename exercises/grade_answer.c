@@ -115,16 +115,17 @@ static bool read_arguments(int argc, char **argv, struct grading_request *reques
 
 static int report(const char *name, uint64_t seed, const struct verdict *verdict)
 {
-    if (verdict->no_device) {
+    if (verdict->has_no_device) {
         fprintf(stderr, "%s: no device: %s\n", name, verdict->reason);
         return NO_DEVICE;
     }
-    if (verdict->passed)
+    if (verdict->has_passed)
         printf("%s: passed: %d cases", name, verdict->num_cases);
     else
-        printf("%s: refused: %s%s%s", name, verdict->reason_case, verdict->reason_case[0] ? ": " : "", verdict->reason);
+        printf("%s: refused: %s%s%s", name, verdict->reason_case_name, verdict->reason_case_name[0] ? ": " : "",
+               verdict->reason);
     printf(" [seed %" PRIu64 ", %.2f s]\n", seed, verdict->seconds);
-    return verdict->passed ? PASSED : REFUSED;
+    return verdict->has_passed ? PASSED : REFUSED;
 }
 
 static int run(const struct grading_request *request, const char *name, uint64_t seed, const char *program)
@@ -132,7 +133,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
     const struct graded_program graded = {
         .path = program,
         .seed = seed,
-        .until_failure = true,
+        .stop_after_failure = true,
         .limits = {.memory_bytes = request->gpu ? SIZE_MAX : 0},
     };
     struct verdict verdict;
@@ -149,7 +150,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
 /** Builds an exercise with its regions filled in and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct named_text *text)
 {
-    const struct answer answer = {.exercise = request->exercise, .text = *text, .for_gpu = request->gpu};
+    const struct answer answer = {.exercise_name = request->exercise, .text = *text, .for_gpu = request->gpu};
     struct built_answer built;
     struct error error;
     int code = PASSED;
@@ -158,7 +159,7 @@ static int build_and_run(const struct grading_request *request, const char *name
     case BUILD_DONE:
         fputs(built.messages, stderr);
         for (int i = 0; i < request->num_seeds; i++)
-            code = worse(code, run(request, name, request->seeds[i], built.program));
+            code = worse(code, run(request, name, request->seeds[i], built.program_path));
         break;
     case BUILD_NOT_COMPILED:
         printf("%s: it does not compile\n", name);
@@ -421,7 +422,7 @@ int main(int argc, char **argv)
     struct error error;
     int code;
 
-    standard_streams_reserve();
+    standard_streams_open_if_closed();
 
     if (!read_arguments(argc, argv, &request)) {
         fprintf(stderr, "usage: %s EXERCISE [ANSWERS.txt] [--only NAME] [--seed NUMBER]... [--gpu]\n", argv[0]);

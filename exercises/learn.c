@@ -21,7 +21,7 @@ struct command {
     const char *word;
     enum name name;
     bool grades; /**< accepts --seed, --gpu and --output */
-    int (*run)(struct learn *learn, const struct parsed_command *parsed);
+    int (*run)(struct learn_session *learn, const struct parsed_command *parsed);
 };
 
 /* The first command is the default, for a command line without a command. */
@@ -29,7 +29,7 @@ static const struct command commands[] = {
     {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
     {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},
     {"reset", NAME_NEEDED, false, command_reset}, {"solution", NAME_NEEDED, false, command_solution},
-    {"next", NAME_NONE, false, command_next},     {"step", NAME_OPTIONAL, false, command_step},
+    {"next", NAME_NONE, false, command_next},     {"step", NAME_OPTIONAL, false, command_make_stepper_page},
 };
 
 static const char help[] = //
@@ -155,13 +155,13 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
 
 static int run_command(const struct command *command, const char *program, const struct parsed_command *parsed)
 {
-    struct learn learn = {.command = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
+    struct learn_session learn = {.program_path = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
     struct error error = {0};
     int code;
 
-    if (!course_enter_root(&learn.course, &error) || !interrupt_install_handlers(&error))
+    if (!course_enter_root(&learn.course_paths, &error) || !interrupt_install_handlers(&error))
         return learn_print_error(&error);
-    child_stop_when(interrupt_signal);
+    child_set_stop_condition(interrupt_last_signal);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not kill this program before it has removed its build */
     code = command->run(&learn, parsed);
     progress_free(&learn.progress);
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
     const struct command *command;
     int code;
 
-    standard_streams_reserve();
+    standard_streams_open_if_closed();
     if (has_word(argc, argv, "--help", "-h"))
         return finish(show_usage(argv[0]));
     if (has_word(argc, argv, "--version", "-V")) {
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     if (!command)
         return learn_print_error(&error);
     code = finish(run_command(command, argv[0], &parsed));
-    if (command->run != command_watch || interrupt_signal() != SIGINT)
+    if (command->run != command_watch || interrupt_last_signal() != SIGINT)
         interrupt_terminate();
     return code;
 }

@@ -85,7 +85,7 @@ static void align_right(struct grade *grade)
         grade_check_align(
             grade, &align_implementation, &align_problem,
             &(struct grade_id_options){
-                .dist = (enum align_dist)dist, .topk = 4, .has_map = dist % 2, .misalign_words = dist % 4});
+                .dist = (enum align_dist)dist, .topk = 4, .has_expert_map = dist % 2, .misalign_words = dist % 4});
     grade_report_measure(grade, "launches", (double)grade_counter(grade, "launches"));
 }
 
@@ -95,7 +95,7 @@ static void align_wrong(struct grade *grade)
 
     implementation.launch = align_nothing;
     grade_check_align(grade, &implementation, &align_problem,
-                      &(struct grade_id_options){.dist = ALIGN_DIST_ZIPF, .has_map = true});
+                      &(struct grade_id_options){.dist = ALIGN_DIST_ZIPF, .has_expert_map = true});
 }
 
 /* --- a small operator --------------------------------------------------------------------------------------------- */

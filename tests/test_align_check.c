@@ -259,7 +259,7 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
     assert_true(align_groups_compute(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
-    assert_int_equal(valid + groups.num_skipped, problem.numel);
+    assert_int_equal(valid + groups.num_invalid_ids, problem.numel);
     assert_true(align_required_capacity(&problem, &groups) <= align_capacity_for_few_ids(&problem));
     if (tight)
         bench.problem.capacity = align_required_capacity(&problem, &groups);

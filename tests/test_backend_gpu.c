@@ -81,10 +81,12 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     return error.text;
 }
 
-static const struct gpu_needs ring = {.capability = 90, .feature = "bulk copies"};
-static const struct gpu_needs hopper = {.capability = 90, .exact_capability = true, .feature = "wgmma"};
-static const struct gpu_needs later = {.capability = 100, .feature = "something newer"};
-static const struct gpu_needs earlier = {.capability = 80, .exact_capability = true, .feature = "something older"};
+static const struct gpu_needs ring = {.min_compute_capability = 90, .feature_name = "bulk copies"};
+static const struct gpu_needs hopper = {
+    .min_compute_capability = 90, .requires_exact_capability = true, .feature_name = "wgmma"};
+static const struct gpu_needs later = {.min_compute_capability = 100, .feature_name = "something newer"};
+static const struct gpu_needs earlier = {
+    .min_compute_capability = 80, .requires_exact_capability = true, .feature_name = "something older"};
 
 static void what_is_there_opens(void **state)
 {
@@ -140,12 +142,12 @@ static void a_block_has_less_shared_memory(void **state)
     (void)state;
     assert_true(gpu_has_shared_memory(&small, "T4", 65536, &error));
     assert_true(gpu_has_shared_memory(&none, "CPU simulator", 1 << 20, &error));
-    assert_false(error.unsupported);
+    assert_false(error.problem_is_unsupported);
     assert_false(gpu_has_shared_memory(&small, "T4", 65537, &error));
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
     assert_int_equal(error.result, RUN_CANNOT_RUN);
-    assert_true(error.unsupported); /* --check-all counts the problem as unsupported and continues */
+    assert_true(error.problem_is_unsupported); /* --check-all counts the problem as unsupported and continues */
 }
 
 int main(void)

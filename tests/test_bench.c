@@ -5,8 +5,8 @@
  *
  * The times are fake: the functions that measure times on a GPU are replaced, and launches run on the simulator.
  */
-#define backend_time                   made_up_time
-#define backend_measure_floor          made_up_floor
+#define backend_time_launch            made_up_time
+#define backend_measure_time_floors    made_up_floor
 #define backend_measure_read_bandwidth made_up_reading
 #define backend_measure_gemm_rate      made_up_products
 #include "harness/core/bench.c"
@@ -32,7 +32,7 @@ static struct {
     bool no_library;
 } seen;
 
-bool made_up_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+bool made_up_time(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error)
 {
     const int turns = seen.num_times == 0 ? 2 : 100;
@@ -44,10 +44,10 @@ bool made_up_time(backend_launch *launch, void *context, enum backend_cache cach
     return !seen.fail || error_set(error, "no time");
 }
 
-bool made_up_floor(struct floor_figures *figures, struct error *error)
+bool made_up_floor(struct launch_time_floors *figures, struct error *error)
 {
     (void)error;
-    *figures = (struct floor_figures){1.0, 1e12};
+    *figures = (struct launch_time_floors){1.0, 1e12};
     return true;
 }
 
@@ -104,7 +104,7 @@ static struct tensors tensors_of(size_t bytes)
 static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    return (struct benchmark){.name = "p", .previous_name = "b", .has_times = true, .only_size = 3};
+    return (struct benchmark){.name = "p", .previous_name = "b", .has_times = true, .only_num_tokens = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)
@@ -176,7 +176,7 @@ static char *report_of(const struct benchmark *bench)
  */
 static void compares_with_ceilings(void **state)
 {
-    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .num_operations = 5e9};
     struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -199,7 +199,7 @@ static void compares_with_ceilings(void **state)
 
 static void does_without_the_library(void **state)
 {
-    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.launch_kernels = copy, .verify_outputs = is_copied, .num_operations = 5e9};
     struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};

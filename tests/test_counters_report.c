@@ -131,7 +131,7 @@ static void rare_counters_that_are_0_are_left_out(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    counters.num_rare_counters = 1;
+    counters.num_counters_omitted_if_zero = 1;
     write_counters(&counters, 1.0, RECORD_CSV, text);
     assert_string_equal(text, "launches,block_barriers\n4,12345\n");
     counters.totals[1].value = 0;
@@ -141,7 +141,7 @@ static void rare_counters_that_are_0_are_left_out(void **state)
     assert_null(strstr(text, "block_barriers"));
     write_counters(&counters, 1.0, RECORD_TABLE, text);
     assert_null(strstr(text, "block barriers"));
-    counters.num_rare_counters = 0;
+    counters.num_counters_omitted_if_zero = 0;
     write_counters(&counters, 1.0, RECORD_CSV, text);
     assert_string_equal(text, "launches,block_barriers\n4,0\n");
 }

@@ -14,7 +14,7 @@ enum { A, B, C, D, NUM_DIMENSIONS };
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [A] = {CORNERS(1, 2, 3, 4, 5, 6, 7)},
-    [B] = {CORNERS(0, 10, 20, 30, 1000), .num_isolated = 1},
+    [B] = {CORNERS(0, 10, 20, 30, 1000), .num_isolated_corners = 1},
     [C] = {CORNERS(0, 1)},
     [D] = {CORNERS(0, 1, 2)},
 };
@@ -45,14 +45,14 @@ static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool s
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     covering_add_corner(covering, A, 8, false);
     covering_add_corner(covering, A, 3, false);
-    while (covering_propose(covering)) {
+    while (covering_propose_problem(covering)) {
         int64_t *const corners = problems->corners[problems->count];
 
         for (int d = 0; d < NUM_DIMENSIONS; d++)
             corners[d] = covering_proposed_corner(covering, d);
         if (!supports(corners))
             continue;
-        covering_accept(covering);
+        covering_accept_problem(covering);
         problems->count++;
         assert_in_range(problems->count, 1, 199);
     }

@@ -196,9 +196,9 @@ static char *command_of(bool align, int count, char **words)
     }
     program.requested_options = *program.options;
     if (align)
-        align_options_command(&options.align, &program);
+        align_options_set_command(&options.align, &program);
     else
-        gate_options_command(&options.gate, &program);
+        gate_options_set_command(&options.gate, &program);
     must(program.command);
     return program.command;
 }
@@ -278,7 +278,7 @@ static void rewriter(const uint8_t *bytes, size_t size)
     fclose(in);
     stdout = begin_to_write(&output);
     stderr = begin_to_write(&error);
-    const bool good = fill_code(&input) && rewrite(&input);
+    const bool good = strip_comments_and_literals(&input) && rewrite(&input);
 
     stdout = out;
     stderr = errors;
@@ -375,8 +375,8 @@ static void try_records(const uint8_t *bytes, size_t size)
 
     memset(&verdict, 0, sizeof verdict);
     records_read(&text, &verdict, &records);
-    must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.num_planned &&
-         verdict.num_planned <= VERDICT_MAX_CASES);
+    must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.num_planned_cases &&
+         verdict.num_planned_cases <= VERDICT_MAX_CASES);
     must(verdict.num_measures >= 0 && verdict.num_measures <= VERDICT_MAX_MEASURES);
     for (int i = 0; i < verdict.num_cases; i++)
         for (const char *at = verdict.cases[i].message; *at; at++)
@@ -389,7 +389,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
     struct error notice, error;
 
     must(progress_read(file_of(bytes, size), false, &progress, &notice, &error));
-    must(!notice.text[0] || (progress.num_entries == 0 && !progress.current_name[0]));
+    must(!notice.text[0] || (progress.num_entries == 0 && !progress.current_exercise_name[0]));
     for (size_t i = 0; i < progress.num_entries; i++)
         must(progress_find(&progress, progress.entries[i].name) == &progress.entries[i]);
     progress_free(&progress);

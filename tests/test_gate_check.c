@@ -677,9 +677,9 @@ static void uniform_logits_have_choices_below_0(void **state)
     (void)state;
     assert_true(gate_row_allocate(&problem, &row, &error));
     for (int64_t token = 0; token < problem.num_tokens; token++) {
-        gate_row_compute(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
+        gate_row_compute_intervals(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
         for (int e = 0; e < problem.num_experts; e++)
-            assert_true(row.experts[e].choice.value < 0);
+            assert_true(row.experts[e].choice_score.value < 0);
     }
     gate_row_free(&row);
     tear_down(&bench);
@@ -704,7 +704,7 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
         struct bench bench;
         struct gate_row row;
 
-        covering_accept(&covering);
+        covering_accept_problem(&covering);
         if (options.dist != GATE_DIST_NAN || !problem.has_bias)
             continue;
         bench = set_up(problem, options.dist, options.program.seed);
@@ -712,14 +712,14 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
         for (int64_t token = 0; token < problem.num_tokens; token++) {
             const struct gate_buffers buffers = buffers_of(&bench);
 
-            gate_row_compute(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
+            gate_row_compute_intervals(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
             for (int g = 0; g < problem.num_expert_group; g++) {
                 const int size = gate_experts_per_group(&problem);
                 int plus = 0, minus = 0;
 
                 for (int e = g * size; e < (g + 1) * size; e++) {
-                    plus += row.experts[e].choice.value == INFINITY;
-                    minus += row.experts[e].choice.value == -INFINITY && !row.experts[e].invalid;
+                    plus += row.experts[e].choice_score.value == INFINITY;
+                    minus += row.experts[e].choice_score.value == -INFINITY && !row.experts[e].choice_is_nan;
                 }
                 found[problem.score] += plus == 1 && minus == size - 1;
             }

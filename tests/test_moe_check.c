@@ -184,7 +184,7 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.expert_map_option = map;
     options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
     options.topk_given = options.program.num_tokens_given = true;
-    if (!moe_load(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
+    if (!moe_load_input(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
         fail_msg("%s", error.text);
 
     const int64_t num_experts = bench.layer.problem.num_local_experts;
@@ -300,7 +300,7 @@ static void next_to_a_power_of_two(void **state)
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         struct bench bench = set_up(LAYER(DTYPE_BF16, 4, 64, 64, 8, 4), seeds[i], "none");
 
-        bench.layer.is_random = false;
+        bench.layer.has_only_generated_arrays = false;
         passes(&bench);
         tear_down(&bench);
     }

@@ -160,15 +160,15 @@ static void rounds_doubles_once(const struct format *format)
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {
         const double middle = (value_of(format, bits) + value_of(format, bits + 1)) / 2;
 
-        assert_int_equal(format->narrow(double_to_float_odd(nextafter(middle, 0))), bits);
-        assert_int_equal(format->narrow(double_to_float_odd(middle)), bits + (bits & 1));
-        assert_int_equal(format->narrow(double_to_float_odd(nextafter(middle, INFINITY))), bits + 1);
-        assert_int_equal(format->narrow(double_to_float_odd(-nextafter(middle, 0))), bits | 0x8000);
+        assert_int_equal(format->narrow(double_to_float_round_to_odd(nextafter(middle, 0))), bits);
+        assert_int_equal(format->narrow(double_to_float_round_to_odd(middle)), bits + (bits & 1));
+        assert_int_equal(format->narrow(double_to_float_round_to_odd(nextafter(middle, INFINITY))), bits + 1);
+        assert_int_equal(format->narrow(double_to_float_round_to_odd(-nextafter(middle, 0))), bits | 0x8000);
     }
-    assert_int_equal(format->narrow(double_to_float_odd(1e300)), infinity_of(format));
-    assert_int_equal(format->narrow(double_to_float_odd(-1e-300)), 0x8000);
-    assert_int_equal(float_bits(double_to_float_odd(-INFINITY)), 0xff800000);
-    assert_true(isnan(double_to_float_odd(NAN)));
+    assert_int_equal(format->narrow(double_to_float_round_to_odd(1e300)), infinity_of(format));
+    assert_int_equal(format->narrow(double_to_float_round_to_odd(-1e-300)), 0x8000);
+    assert_int_equal(float_bits(double_to_float_round_to_odd(-INFINITY)), 0xff800000);
+    assert_true(isnan(double_to_float_round_to_odd(NAN)));
 }
 
 #define BOTH(check)                            \

@@ -27,8 +27,11 @@ static struct verdict judge(const char *what, double seconds)
     const struct graded_program graded = {
         .path = program,
         .seed = 987654321,
-        .only_case = what,
-        .limits = {.seconds = seconds, .memory_bytes = (size_t)256 << 20, .output_bytes = 1 << 16, .max_events = 12345},
+        .only_case_name = what,
+        .limits = {.seconds_per_case = seconds,
+                   .memory_bytes = (size_t)256 << 20,
+                   .output_bytes = 1 << 16,
+                   .max_events = 12345},
     };
     struct verdict verdict;
     struct error error = {0};
@@ -41,9 +44,9 @@ static void expect_refused_within(const char *what, double seconds, const char *
 {
     struct verdict verdict = judge(what, seconds);
 
-    assert_false(verdict.passed);
+    assert_false(verdict.has_passed);
     assert_string_equal(verdict.reason, reason);
-    assert_string_equal(verdict.reason_case, at_case);
+    assert_string_equal(verdict.reason_case_name, at_case);
     verdict_free(&verdict);
 }
 
@@ -58,8 +61,8 @@ static void a_good_one_passes(void **state)
 
     (void)state;
     assert_string_equal(verdict.reason, "");
-    assert_true(verdict.passed);
-    assert_int_equal(verdict.num_planned, 1);
+    assert_true(verdict.has_passed);
+    assert_int_equal(verdict.num_planned_cases, 1);
     assert_int_equal(verdict.num_cases, 1);
     assert_string_equal(verdict.cases[0].name, "only");
     assert_null(verdict.output);
@@ -71,7 +74,7 @@ static void its_surroundings_are_bare(void **state)
     struct verdict verdict = judge("look_around", 60);
 
     (void)state;
-    assert_true(verdict.passed);
+    assert_true(verdict.has_passed);
     verdict_free(&verdict);
 }
 
@@ -86,8 +89,8 @@ static void the_first_failure_is_the_reason(void **state)
     struct verdict verdict = judge("second_fails", 60);
 
     (void)state;
-    assert_false(verdict.passed);
-    assert_string_equal(verdict.reason_case, "second");
+    assert_false(verdict.has_passed);
+    assert_string_equal(verdict.reason_case_name, "second");
     assert_string_equal(verdict.reason, "token 3: ?[31mno");
     assert_int_equal(verdict.num_cases, 3);
     assert_int_equal(verdict.cases[0].result, CASE_PASSED);
@@ -154,7 +157,7 @@ static void work_that_goes_on(void **state)
 
     (void)state;
     assert_string_equal(verdict.reason, "");
-    assert_true(verdict.passed);
+    assert_true(verdict.has_passed);
     verdict_free(&verdict);
 }
 
@@ -194,13 +197,13 @@ static void no_device(void **state)
     struct verdict verdict = judge("no_device", 60);
 
     (void)state;
-    assert_false(verdict.passed);
-    assert_true(verdict.no_device);
+    assert_false(verdict.has_passed);
+    assert_true(verdict.has_no_device);
     assert_string_equal(verdict.reason, "no GPU here");
     verdict_free(&verdict);
     verdict = judge("no_device_halfway", 60);
-    assert_false(verdict.passed);
-    assert_false(verdict.no_device);
+    assert_false(verdict.has_passed);
+    assert_false(verdict.has_no_device);
     verdict_free(&verdict);
 }
 

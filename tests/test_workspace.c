@@ -18,7 +18,7 @@ static char *workspace(cudaStream_t stream, int num_experts)
 {
     char *memory = NULL;
 
-    assert_int_equal(workspace_of(stream, 0, num_experts, &memory), cudaSuccess);
+    assert_int_equal(workspace_find_or_allocate(stream, 0, num_experts, &memory), cudaSuccess);
     assert_non_null(memory);
     return memory;
 }
@@ -96,7 +96,7 @@ static void test_a_capture_allocates_nothing(void **state)
 
     (void)state;
     begin(stream);
-    assert_int_equal(workspace_of(stream, 0, 96, &memory), cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(workspace_find_or_allocate(stream, 0, 96, &memory), cudaErrorStreamCaptureUnsupported);
     end(stream);
     workspace(stream, 96);
     begin(stream);

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "03_divergence_free",
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
-        .before = {.name = "02_warp_per_group", .launch = gate_launch_before},
+        .previous = {.name = "02_warp_per_group", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

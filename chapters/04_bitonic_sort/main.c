@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .implementation = {.name = "04_bitonic_sort", .unsupported_reason = unsupported_reason, .launch = gate_launch},
-        .before = {.name = "03_divergence_free", .launch = gate_launch_before},
+        .previous = {.name = "03_divergence_free", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

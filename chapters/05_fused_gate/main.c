@@ -29,9 +29,9 @@ int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .implementation = {.name = "05_fused_gate", .unsupported_reason = unsupported_reason, .launch = gate_launch},
-        .before = {.name = "04_bitonic_sort",
-                   .unsupported_reason = before_unsupported_reason,
-                   .launch = gate_launch_before},
+        .previous = {.name = "04_bitonic_sort",
+                     .unsupported_reason = before_unsupported_reason,
+                     .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

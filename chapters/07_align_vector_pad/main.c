@@ -21,10 +21,10 @@ int main(int argc, char **argv)
                            .capacity = align_capacity,
                            .workspace_bytes = align_offsets_bytes,
                            .launch = align_launch},
-        .before = {.name = "06_align_serial",
-                   .capacity = align_capacity,
-                   .workspace_bytes = align_offsets_bytes,
-                   .launch = align_launch_before},
+        .previous = {.name = "06_align_serial",
+                     .capacity = align_capacity,
+                     .workspace_bytes = align_offsets_bytes,
+                     .launch = align_launch_previous},
     };
     return align_main(argc, argv, &chapter);
 }

@@ -22,10 +22,10 @@ int main(int argc, char **argv)
                            .capacity = align_capacity,
                            .workspace_bytes = align_offsets_bytes,
                            .launch = align_launch},
-        .before = {.name = "07_align_vector_pad",
-                   .capacity = align_capacity,
-                   .workspace_bytes = align_offsets_bytes,
-                   .launch = align_launch_before},
+        .previous = {.name = "07_align_vector_pad",
+                     .capacity = align_capacity,
+                     .workspace_bytes = align_offsets_bytes,
+                     .launch = align_launch_previous},
     };
     return align_main(argc, argv, &chapter);
 }

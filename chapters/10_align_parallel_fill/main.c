@@ -21,13 +21,13 @@ int main(int argc, char **argv)
                            .kernel_switch_experts = {8},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_for_few_ids,
-                           .workspace_bytes = align_spread_offsets_bytes,
+                           .workspace_bytes = align_sector_spaced_offsets_bytes,
                            .launch = align_launch},
         // [program]
-        .before = {.name = "09_align_warp_scan",
-                   .capacity = align_capacity,
-                   .workspace_bytes = align_offsets_bytes,
-                   .launch = align_launch_before},
+        .previous = {.name = "09_align_warp_scan",
+                     .capacity = align_capacity,
+                     .workspace_bytes = align_offsets_bytes,
+                     .launch = align_launch_previous},
     };
     return align_main(argc, argv, &chapter);
 }

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
                            .block_size = block_size,
                            .bench_max_tokens = 4096,
                            .launch = moe_launch},
-        .before = {.name = "11a_moe_naive", .bench_max_tokens = 512, .launch = moe_launch_before},
+        .previous = {.name = "11a_moe_naive", .bench_max_tokens = 512, .launch = moe_launch_previous},
     };
     return moe_main(argc, argv, &chapter);
 }

@@ -40,8 +40,9 @@ static __device__ float silu(float x)
 
 // [tile]
 /**
- * K_STEP elements of each of COUNT rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
- * the elements of a row, which lanes store simultaneously, into different banks.
+ * K_STEP elements of each of COUNT list entries, transposed: tile[k][row], where `row` is the entry's index in the
+ * list. One word of padding at the end of each tile[k] puts an entry's elements, which lanes store simultaneously, into
+ * different banks.
  */
 template <int COUNT>
 using Tile = float[K_STEP][COUNT + 1];

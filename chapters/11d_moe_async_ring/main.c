@@ -27,12 +27,13 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "11d_moe_async_ring",
-                           .needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"},
+                           .needs = {.min_compute_capability = 80,
+                                     .feature_name = "products of bf16 on tensor cores, m16n8k16"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .bench_max_tokens = 16384,
                            .launch = moe_launch},
-        .before = {.name = "11c_moe_tensor_cores", .bench_max_tokens = 4096, .launch = moe_launch_before},
+        .previous = {.name = "11c_moe_tensor_cores", .bench_max_tokens = 4096, .launch = moe_launch_previous},
     };
     return moe_main(argc, argv, &chapter);
 }

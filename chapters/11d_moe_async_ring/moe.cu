@@ -138,7 +138,9 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
         mma_m16n8k16_bf16(sums[i][2 * pair + 1], weights[i], tokens + 2);
     }
 }
+// [fragments]
 
+// [multiply_stage]
 /**
  * Multiplies a stage's elements. weights_offset and tokens_offset are the offsets of this lane's first chunks.
  * Fragments alternate between two sets of registers: the next are loaded while the current ones are multiplied.
@@ -165,7 +167,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TI
         multiply<Tile>(sums, pair, weights[k % 2], tokens[i % 2]);
     }
 }
-// [fragments]
+// [multiply_stage]
 
 // [accumulate]
 /** Computes the dot products of a warp's rows with its tokens, over the full length of the rows. */

@@ -21,16 +21,17 @@ int main(int argc, char **argv)
 {
     static const struct parallel_chapter chapter = {
         .name = "12_expert_parallel",
-        .aligned_by = "chapter 10",
+        .align_chapter_name = "chapter 10",
         .max_align_experts = 12255, /* each expert needs a counter in shared memory */
-        .align_workspace_bytes = align_spread_offsets_bytes,
-        .experts = {.name = "11d_moe_async_ring",
-                    .needs = {.capability = 80, .feature = "products of bf16 on tensor cores, m16n8k16"},
-                    .unsupported_reason = unsupported_reason,
-                    .block_size = block_size,
-                    .launch = moe_launch},
-        .fallback = {.name = "11a_moe_naive", .launch = moe_launch_before},
-        .paths = {[DISPATCH_BROADCAST] = run_broadcast, [DISPATCH_ALL_TO_ALL] = run_all_to_all},
+        .align_workspace_bytes = align_sector_spaced_offsets_bytes,
+        .expert_implementation = {.name = "11d_moe_async_ring",
+                                  .needs = {.min_compute_capability = 80,
+                                            .feature_name = "products of bf16 on tensor cores, m16n8k16"},
+                                  .unsupported_reason = unsupported_reason,
+                                  .block_size = block_size,
+                                  .launch = moe_launch},
+        .fallback_implementation = {.name = "11a_moe_naive", .launch = moe_launch_previous},
+        .paths = {[DISPATCH_BROADCAST] = run_layer_with_broadcast, [DISPATCH_ALL_TO_ALL] = run_layer_with_all_to_all},
     };
     return parallel_main(argc, argv, &chapter);
 }

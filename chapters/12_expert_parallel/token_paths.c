@@ -55,8 +55,9 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
            launched(num_tokens > 0 ? align_launch(&align, &lists, stream) : cudaSuccess, error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "10_align_parallel_fill"}, error) &&
            stage_begin(layer, "experts", error) &&
-           launched(num_tokens > 0 ? layer->experts.launch(&problem, &buffers, stream) : cudaSuccess, error) &&
-           stage_end(layer, (struct layer_stage){.performed_by = layer->experts.name}, error) &&
+           launched(num_tokens > 0 ? layer->expert_implementation.launch(&problem, &buffers, stream) : cudaSuccess,
+                    error) &&
+           stage_end(layer, (struct layer_stage){.performed_by = layer->expert_implementation.name}, error) &&
            stage_begin(layer, "sum", error) &&
            launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
@@ -92,8 +93,8 @@ static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error
     return collectives_group_end(&layer->dp_group, error) && good;
 }
 
-// [run_broadcast]
-bool run_broadcast(struct parallel_layer *layer, struct error *error)
+// [run_layer_with_broadcast]
+bool run_layer_with_broadcast(struct parallel_layer *layer, struct error *error)
 {
     const struct rank_share *const share = layer->share;
     const struct moe_problem *const problem = layer->problem;
@@ -104,21 +105,21 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
            stage_end(layer,
-                     stage_of_collective("all-gather", &layer->dp_group, (double)n * (row + choice),
-                                         (double)own * (row + choice)),
+                     describe_collective_stage("all-gather", &layer->dp_group, (double)n * (row + choice),
+                                               (double)own * (row + choice)),
                      error) &&
            compute(layer, n, error) && stage_begin(layer, "reduce DP", error) &&
            group_all_reduce(&layer->dp_group, sums, n * (int64_t)h, error) &&
-           stage_end(layer, stage_of_all_reduce(&layer->dp_group, (double)n * h * sizeof(float)), error) &&
+           stage_end(layer, describe_all_reduce_stage(&layer->dp_group, (double)n * h * sizeof(float)), error) &&
            stage_begin(layer, "reduce TP", error) &&
            group_all_reduce(&layer->tp_group, own_sums, own * (int64_t)h, error) &&
-           stage_end(layer, stage_of_all_reduce(&layer->tp_group, (double)own * h * sizeof(float)), error) &&
+           stage_end(layer, describe_all_reduce_stage(&layer->tp_group, (double)own * h * sizeof(float)), error) &&
            stage_begin(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
-// [run_broadcast]
+// [run_layer_with_broadcast]
 
 /* --- all-to-all --------------------------------------------------------------------------------------------------- */
 
@@ -134,14 +135,14 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
     good = ALLOCATE_ARRAY(bytes, size, error) && good;
     for (int r = 0; good && r < size; r++)
         bytes[r] = sizeof *counts;
-    good = good && group_all_to_all(&layer->ranks->all, data(layer, SENT_COUNTS), bytes, data(layer, RECEIVED_COUNTS),
-                                    bytes, error);
+    good = good && group_all_to_all(&layer->ranks->all_ranks, data(layer, SENT_COUNTS), bytes,
+                                    data(layer, RECEIVED_COUNTS), bytes, error);
     if (good)
         status = cudaMemcpy(counts, data(layer, RECEIVED_COUNTS), (size_t)size * sizeof *counts,
                             cudaMemcpyDeviceToHost);
     *received = 0;
     for (int r = 0; good && status == cudaSuccess && r < size; r++)
-        *received += layer->lists->num_received_from[r] = counts[r];
+        *received += layer->row_counts->num_rows_received_from[r] = counts[r];
     free(counts);
     free(bytes);
     return status == cudaSuccess ? good : error_set_cuda(error, "the counts of rows", status);
@@ -154,8 +155,9 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
     const int size = layer->share->num_ranks;
-    const int64_t *const sent = back ? layer->lists->num_received_from : layer->lists->num_sent_to;
-    const int64_t *const received = back ? layer->lists->num_sent_to : layer->lists->num_received_from;
+    const int64_t *const sent = back ? layer->row_counts->num_rows_received_from : layer->row_counts->num_rows_sent_to;
+    const int64_t *const received = back ? layer->row_counts->num_rows_sent_to
+                                         : layer->row_counts->num_rows_received_from;
     int64_t *bytes;
     bool good = ALLOCATE_ARRAY(bytes, 2 * size, error);
 
@@ -163,7 +165,8 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
         bytes[r] = sent[r] * (int64_t)row;
         bytes[size + r] = received[r] * (int64_t)row;
     }
-    good = good && group_all_to_all(&layer->ranks->all, data(layer, from), bytes, data(layer, to), bytes + size, error);
+    good = good &&
+           group_all_to_all(&layer->ranks->all_ranks, data(layer, from), bytes, data(layer, to), bytes + size, error);
     free(bytes);
     return good;
 }
@@ -178,19 +181,21 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
 
     if (!exchange_counts(layer, received, error))
         return false;
-    collectives_group_start(&layer->ranks->all);
+    collectives_group_start(&layer->ranks->all_ranks);
     good = exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
            exchange_rows(layer, SENT_IDS, TOPK_IDS, topk * sizeof(int32_t), false, error) &&
            exchange_rows(layer, SENT_WEIGHTS, TOPK_WEIGHTS, topk * sizeof(float), false, error);
-    return collectives_group_end(&layer->ranks->all, error) && good;
+    return collectives_group_end(&layer->ranks->all_ranks, error) && good;
 }
 
 /** Returns the traffic of an all-to-all. As in nccl-tests, a rank's bytes include those it sends to itself. */
 static struct layer_stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back,
                                     size_t row)
 {
-    const int64_t own = layer->lists->num_sent_to[layer->share->rank], most = sent > received ? sent : received;
-    struct layer_stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
+    const int64_t own = layer->row_counts->num_rows_sent_to[layer->share->rank],
+                  most = sent > received ? sent : received;
+    struct layer_stage stage = describe_collective_stage("all-to-all", &layer->ranks->all_ranks, (double)most * row,
+                                                         0.0);
 
     stage.received_bytes = (double)((back ? sent : received) - own) * row;
     return stage;
@@ -215,14 +220,14 @@ static bool gather_shares(struct parallel_layer *layer, size_t row, struct error
     return good;
 }
 
-// [run_all_to_all]
-bool run_all_to_all(struct parallel_layer *layer, struct error *error)
+// [run_layer_with_all_to_all]
+bool run_layer_with_all_to_all(struct parallel_layer *layer, struct error *error)
 {
     const struct rank_share *const share = layer->share;
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), sum_row = h * sizeof(float);
-    const int64_t own = share->own_end - share->own_begin, sent = layer->lists->num_sent;
+    const int64_t own = share->own_end - share->own_begin, sent = layer->row_counts->num_sent_rows;
     const int64_t *const cu_tokens = share->cu_tokens + share->rank / share->tp_size;
     const double dp_rows = (double)(cu_tokens[1] - cu_tokens[0]) * row;
     int64_t received;
@@ -243,6 +248,7 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error) &&
            stage_begin(layer, "gather TP", error) && gather_shares(layer, row, error) &&
-           stage_end(layer, stage_of_collective("all-gather", &layer->tp_group, dp_rows, (double)own * row), error);
+           stage_end(layer, describe_collective_stage("all-gather", &layer->tp_group, dp_rows, (double)own * row),
+                     error);
 }
-// [run_all_to_all]
+// [run_layer_with_all_to_all]

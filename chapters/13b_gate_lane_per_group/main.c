@@ -44,7 +44,7 @@ int main(int argc, char **argv)
                            .kernel_switch_tokens = {65536}, /* a number that does not fit in 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
-        .before = {.name = "13a_gate_bound", .launch = gate_launch_before},
+        .previous = {.name = "13a_gate_bound", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

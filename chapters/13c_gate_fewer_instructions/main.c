@@ -44,7 +44,7 @@ int main(int argc, char **argv)
                            .kernel_switch_tokens = {960, 961, 962, 963, 65536}, /* near FEW_TOKENS; a 17-bit number */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
-        .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},
+        .previous = {.name = "13b_gate_lane_per_group", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

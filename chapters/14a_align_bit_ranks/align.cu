@@ -25,7 +25,7 @@ static __device__ int few_blocks_for(int count, const align_arguments &align)
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
-/** Returns whether an id begins a block of rows. `rank` is the number of earlier ids of its expert. */
+/** Returns whether an id opens a row block. `rank` is the number of earlier ids of its expert. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
     return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
@@ -34,10 +34,10 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 
 // [warp_ids]
 /**
- * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one block of rows. All warps read
- * all ids. An id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size.
- * ONE_BLOCK_EACH is for at most MAX_PAIRWISE_IDS ids that fit into one block of rows, so that an expert opens at most
- * one: pairwise comparisons are then faster than a match instruction.
+ * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one row block. All warps read all
+ * ids. An id opens a row block if the number of earlier ids of its expert is a multiple of block_size. ONE_BLOCK_EACH
+ * is for at most MAX_PAIRWISE_IDS ids that fit into one row block, so that an expert opens at most one: pairwise
+ * comparisons are then faster than a match instruction.
  */
 template <typename Id, bool ONE_BLOCK_EACH>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)

@@ -20,13 +20,14 @@ int main(int argc, char **argv)
                            .kernel_switch_experts = {4, 256},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_for_few_ids,
-                           .workspace_bytes = align_spread_offsets_bytes, /* for the fallback to chapter 10's kernels */
+                           .workspace_bytes =
+                               align_sector_spaced_offsets_bytes, /* for the fallback to chapter 10's kernels */
                            .positions_ascend = align_is_few,
                            .launch = align_launch},
-        .before = {.name = "10_align_parallel_fill",
-                   .capacity = align_capacity_for_few_ids,
-                   .workspace_bytes = align_spread_offsets_bytes,
-                   .launch = align_launch_before},
+        .previous = {.name = "10_align_parallel_fill",
+                     .capacity = align_capacity_for_few_ids,
+                     .workspace_bytes = align_sector_spaced_offsets_bytes,
+                     .launch = align_launch_previous},
     };
     return align_main(argc, argv, &chapter);
 }

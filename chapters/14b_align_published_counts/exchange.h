@@ -12,9 +12,9 @@ extern "C" {
 enum { ALIGN_MAX_BLOCKS = 192 };
 
 /**
- * Returns the size of the workspace in bytes: 16, then two sets of rows, with 4 bytes per expert for each block. The
- * workspace must hold zeros before its first launch; each launch then leaves it ready for the next. Launches that share
- * a workspace must use the same stream and number of experts; their numbers of ids may differ.
+ * Returns the size of the workspace in bytes: 16, then two sets of count rows, with 4 bytes per expert for each block.
+ * The workspace must hold zeros before its first launch; each launch then leaves it ready for the next. Launches that
+ * share a workspace must use the same stream and number of experts; their numbers of ids may differ.
  */
 size_t align_exchange_bytes(const struct align_problem *problem);
 

@@ -28,14 +28,14 @@ int main(int argc, char **argv)
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_for_few_ids,
                            .workspace_bytes = align_exchange_bytes,
-                           .workspace_zeroed = true,
-                           .shared_bytes = align_tile_bytes,
+                           .workspace_must_be_zeroed = true,
+                           .shared_bytes = align_many_ids_shared_bytes,
                            .positions_ascend = always,
                            .launch = align_launch},
-        .before = {.name = "14a_align_bit_ranks",
-                   .capacity = align_capacity_for_few_ids,
-                   .workspace_bytes = align_spread_offsets_bytes,
-                   .launch = align_launch_before},
+        .previous = {.name = "14a_align_bit_ranks",
+                     .capacity = align_capacity_for_few_ids,
+                     .workspace_bytes = align_sector_spaced_offsets_bytes,
+                     .launch = align_launch_previous},
     };
     return align_main(argc, argv, &chapter);
 }

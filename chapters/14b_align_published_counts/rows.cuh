@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/rows.cuh
- * @brief The blocks' published counts: one row of words per block, in two sets; launches alternate between the sets.
+ * @brief The blocks' published counts: one count row per block, in two sets; launches alternate between the sets.
  */
 #ifndef ALIGN_ROWS_CUH
 #define ALIGN_ROWS_CUH
@@ -15,7 +15,7 @@
 
 typedef unsigned long long word64;
 
-/** Returns the number of rows that a thread polls in one iteration, for words of `counts_per_word` counts. */
+/** Returns the number of count rows that a thread polls in one iteration, for words of `counts_per_word` counts. */
 static constexpr __host__ __device__ int rows_at_once(int counts_per_word)
 {
     return counts_per_word == 4 ? 8 : 4;
@@ -24,17 +24,17 @@ static constexpr __host__ __device__ int rows_at_once(int counts_per_word)
 
 // [exchange]
 /**
- * The workspace, which must be all zeros before its first launch. It has two sets, each with a row per block. A launch
- * writes to the set that the previous launch did not use, and clears the other set, so that the next launch finds zeros
- * in its set.
+ * The workspace, which must be all zeros before its first launch. It has two sets, each with a count row per block. A
+ * launch writes to the set that the previous launch did not use, and clears the other set, so that the next launch
+ * finds zeros in its set.
  */
 struct exchange {
     word64 previous; /* number of words written by the previous launch, times two; the lowest bit is its set */
     word64 arrivals; /* blocks of this launch that have read `previous`; the upper half has the bits of gave_up() */
-};                   /* followed by [2][ALIGN_MAX_BLOCKS] rows of up to experts / 2 words */
+};                   /* followed by [2][ALIGN_MAX_BLOCKS] count rows of up to experts / 2 words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
-/** Returns the bit of exchange.arrivals that records that a block gave up waiting for the rows of a set. */
+/** Returns the bit of exchange.arrivals that records that a block gave up waiting for the count rows of a set. */
 static __device__ word64 gave_up(int set)
 {
     return 1ull << (32 + set);
@@ -48,7 +48,7 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of
+ * Publishes `count`, the count of this thread's expert e, in the block's count row. A word holds the counts of
  * COUNTS_PER_WORD experts. All lanes of a warp must call this function together.
  */
 template <int COUNTS_PER_WORD>
@@ -79,8 +79,8 @@ static __device__ void store_counts(int *to, const word64 counts[2])
 }
 
 /**
- * Sums the rows of all blocks into s.counts and the rows of earlier blocks into s.cursors. Returns false if this block
- * gives up.
+ * Sums the count rows of all blocks into s.counts and those of earlier blocks into s.cursors. Returns false if this
+ * block gives up.
  */
 template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
@@ -156,8 +156,8 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 // [exchange_rows]
 /**
  * Clears the words that the previous launch wrote to the other set (`previous` gives the number of words); then waits
- * for this launch's rows and adds them up. The last block to arrive, that is, to increment `arrivals`, records this
- * launch in `previous`. Returns false if this block gives up.
+ * for this launch's count rows and adds them up. The last block to arrive, that is, to increment `arrivals`, records
+ * this launch in `previous`. Returns false if this block gives up.
  */
 template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,

@@ -27,7 +27,7 @@ struct many_shared {
     int *tile_counts;      /* [padded_experts] number of ids in the tile */
     int *tile_begins;      /* [padded_experts] first index of the expert's ids in `staged` */
     int *counts;           /* [padded_experts] number of ids in all blocks */
-    int *begins;           /* [padded_experts] the group's first block of rows */
+    int *begins;           /* [padded_experts] the group's first row block */
     int *cursors;          /* [padded_experts] end of the slots that this block has yet to write */
     unsigned *staged;      /* [TILE] the tile's ids, sorted by expert: expert * 65536 + position */
     unsigned *marks;       /* [WORDS][padded_experts] a run's bit is set if the run has an id of the expert */
@@ -35,7 +35,8 @@ struct many_shared {
     int *partial;          /* [teams][2][padded_experts], in the memory of marks */
 
     /**
-     * Returns the number of teams of threads that read rows at the same time. A team has one thread per word of a row.
+     * Returns the number of teams of threads that read count rows at the same time. A team has one thread per word of a
+     * count row.
      */
     static __host__ __device__ int teams(int words)
     {

@@ -32,7 +32,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
 /** Returns the size in bytes of the shared memory needed by chapter 14b's kernels, the fallback for larger problems. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
-    return align_tile_bytes(&problem->align);
+    return align_many_ids_shared_bytes(&problem->align);
 }
 
 int main(int argc, char **argv)
@@ -43,14 +43,14 @@ int main(int argc, char **argv)
              .kernel_switch_tokens = {64, 256}, /* the most blocks that the simulator co-schedules; MAX_TOKENS */
              .unsupported_reason = unsupported_reason,
              .workspace_bytes = workspace_bytes,
-             .workspace_zeroed = true,
+             .workspace_must_be_zeroed = true,
              .shared_bytes = shared_bytes,
              .launch = routing_launch},
-        .before = {.name = "13c, then 14b, in two launches",
-                   .workspace_bytes = workspace_bytes,
-                   .workspace_zeroed = true,
-                   .shared_bytes = shared_bytes,
-                   .launch = routing_launch_pair},
+        .previous = {.name = "13c, then 14b, in two launches",
+                     .workspace_bytes = workspace_bytes,
+                     .workspace_must_be_zeroed = true,
+                     .shared_bytes = shared_bytes,
+                     .launch = routing_launch_pair},
     };
     return routing_main(argc, argv, &chapter);
 }

@@ -130,14 +130,14 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
 // [exchange_choices]
 
 // [begin_of]
-/** The start of an expert's group and the end of the last group, in blocks of rows. */
+/** The start of an expert's group and the end of the last group, in row blocks. */
 struct offset_and_total {
     int begin, total;
 };
 
 /**
- * Returns where expert e's group begins and where the last group ends, by summing the experts' numbers of blocks of
- * rows. All lanes of a warp must call this together.
+ * Returns where expert e's group begins and where the last group ends, by summing the experts' numbers of row
+ * blocks. All lanes of a warp must call this together.
  */
 template <typename Router>
 static __device__ __forceinline__ offset_and_total begin_of(int e, const int *counts, const align_arguments &align)
@@ -318,7 +318,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier: the next kernel's blocks would delay polling, which now soon ends */
+    let_next_kernel_start(); /* not at the start: the next kernel's blocks would compete with polling for longer */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(params, shared.ids, shared.chosen, topk_weights, topk_ids);

@@ -35,17 +35,17 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16a_layer_bulk_copies",
-                           .needs = {.capability = 90, .feature = "bulk copies"},
+                           .needs = {.min_compute_capability = 90, .feature_name = "bulk copies"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
-                           .workspace_zeroed = true,
+                           .workspace_must_be_zeroed = true,
                            .bench_max_tokens = 4096,
                            .launch = moe_launch},
-        .before = {.name = "11d_moe_async_ring",
-                   .block_size = block_size_before,
-                   .bench_max_tokens = 64,
-                   .launch = moe_launch_before},
+        .previous = {.name = "11d_moe_async_ring",
+                     .block_size = block_size_before,
+                     .bench_max_tokens = 64,
+                     .launch = moe_launch_previous},
     };
     return moe_main(argc, argv, &chapter);
 }

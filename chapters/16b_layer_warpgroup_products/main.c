@@ -35,21 +35,21 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16b_layer_warpgroup_products",
-                           .needs = {.capability = 90,
-                                     .exact_capability = true,
-                                     .feature = "bulk copies, and products of warpgroups (wgmma)"},
+                           .needs = {.min_compute_capability = 90,
+                                     .requires_exact_capability = true,
+                                     .feature_name = "bulk copies, and products of warpgroups (wgmma)"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,
                            .workspace_bytes = workspace_bytes,
-                           .workspace_zeroed = true,
+                           .workspace_must_be_zeroed = true,
                            .bench_max_tokens = 16384,
                            .launch = moe_launch},
-        .before = {.name = "16a_layer_bulk_copies",
-                   .block_size = block_size_before,
-                   .workspace_bytes = workspace_bytes,
-                   .workspace_zeroed = true,
-                   .bench_max_tokens = 64,
-                   .launch = moe_launch_before},
+        .previous = {.name = "16a_layer_bulk_copies",
+                     .block_size = block_size_before,
+                     .workspace_bytes = workspace_bytes,
+                     .workspace_must_be_zeroed = true,
+                     .bench_max_tokens = 64,
+                     .launch = moe_launch_previous},
     };
     return moe_main(argc, argv, &chapter);
 }

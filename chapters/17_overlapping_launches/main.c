@@ -46,17 +46,17 @@ int main(int argc, char **argv)
 {
     static const struct decode_chapter chapter = {
         .name = "17_overlapping_launches",
-        .needs = {.capability = 90,
-                  .exact_capability = true,
-                  .feature = "launches that overlap, and products of warpgroups (wgmma)"},
+        .needs = {.min_compute_capability = 90,
+                  .requires_exact_capability = true,
+                  .feature_name = "launches that overlap, and products of warpgroups (wgmma)"},
         .unsupported_reason = unsupported_reason,
         .layer = {.name = "16b_layer_warpgroup_products",
                   .block_size = block_size,
                   .workspace_bytes = workspace_bytes,
-                  .workspace_zeroed = true},
+                  .workspace_must_be_zeroed = true},
         .align = {.name = "14b_align_published_counts",
                   .workspace_bytes = align_exchange_bytes,
-                  .workspace_zeroed = true},
+                  .workspace_must_be_zeroed = true},
         .launch = decode_launch,
     };
     return decode_main(argc, argv, &chapter);

@@ -220,7 +220,7 @@ int moe_routing_align(const struct moe_routing_align_problem *align, int32_t dev
     cudaError_t status = enter(device, &before);
 
     if (status == cudaSuccess)
-        status = workspace_of(stream, device, align->num_experts, &workspace);
+        status = workspace_find_or_allocate(stream, device, align->num_experts, &workspace);
     if (status == cudaSuccess) {
         buffers.workspace = workspace + COUNTER_BYTES + EXCHANGE_BYTES;
         status = align_launch(&problem, &buffers, stream);
@@ -245,7 +245,7 @@ int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block
     cudaError_t status = enter(device, &before);
 
     if (status == cudaSuccess)
-        status = workspace_of(stream, device, gate->num_experts, &workspace);
+        status = workspace_find_or_allocate(stream, device, gate->num_experts, &workspace);
     if (status == cudaSuccess) {
         buffers.align.workspace = workspace + COUNTER_BYTES;
         status = routing_launch(&problem, &buffers, stream);
@@ -316,7 +316,7 @@ int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t dev
     cudaError_t status = enter(device, &before);
 
     if (status == cudaSuccess)
-        status = workspace_of(stream, device, layer->num_experts, &workspace);
+        status = workspace_find_or_allocate(stream, device, layer->num_experts, &workspace);
     if (status == cudaSuccess)
         status = launch_layer(layer, device, stream, &rows, topk_ids, workspace, &buffers);
     return leave(device, before, status);

@@ -104,7 +104,7 @@ static char *take(cudaStream_t stream, int device, int num_experts, unsigned lon
     return found ? found->memory : NULL;
 }
 
-cudaError_t workspace_of(cudaStream_t stream, int device, int num_experts, char **memory)
+cudaError_t workspace_find_or_allocate(cudaStream_t stream, int device, int num_experts, char **memory)
 {
     unsigned long long capture;
     cudaError_t status = capture_of(stream, &capture);

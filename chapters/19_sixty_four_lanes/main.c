@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "19_sixty_four_lanes",
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
-        .before = {.name = "03_divergence_free", .launch = gate_launch_before},
+        .previous = {.name = "03_divergence_free", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

@@ -39,7 +39,7 @@ bool error_set_as(struct error *error, enum run_result result, const char *forma
     return false;
 }
 
-const char *error_advice(const char *line)
+const char *error_find_advice(const char *line)
 {
     const char *const advice = strstr(line, ERROR_ADVICE_PREFIX);
 

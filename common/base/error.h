@@ -20,15 +20,15 @@ enum run_result {
 /** An error: a one-line message, without a newline, that names the invalid value and the allowed values. */
 struct error {
     char text[1536];
-    enum run_result result; /**< RUN_VERIFIED if there is no error */
-    bool unsupported;       /**< this kernel does not support the problem, but another kernel may */
+    enum run_result result;      /**< RUN_VERIFIED if there is no error */
+    bool problem_is_unsupported; /**< this kernel does not support the problem, but another kernel may */
 };
 
 /** Marks the start of the advice in the message of a simulator fault. */
 #define ERROR_ADVICE_PREFIX "; try: "
 
 /** Returns the part of a line from ERROR_ADVICE_PREFIX on, or "" (the line's end) if it contains no advice. */
-const char *error_advice(const char *line);
+const char *error_find_advice(const char *line);
 
 /** A short phrase that describes what a checker expected or got. */
 typedef char error_phrase[96];

@@ -28,7 +28,7 @@ static struct record_field *add_field(struct record *record, enum field_type typ
 
     if (!field) {
         if (record)
-            record->incomplete = true;
+            record->allocation_failed = true;
         return NULL;
     }
     *field = (struct record_field){.type = type, .formats = formats, .name = name};
@@ -48,7 +48,7 @@ void record_add_field(struct record *record, enum field_type type, unsigned form
     va_start(arguments, format);
     if (vasprintf(&field->text, format, arguments) < 0) {
         field->text = NULL;
-        record->incomplete = true;
+        record->allocation_failed = true;
     }
     va_end(arguments);
 }
@@ -85,7 +85,7 @@ void record_free(struct record *record)
 
 static bool is_complete(const struct record *record)
 {
-    bool complete = !record->incomplete;
+    bool complete = !record->allocation_failed;
 
     for (const struct record_field *field = record->first_field; complete && field; field = field->next)
         complete = is_complete(&field->record);
@@ -297,7 +297,7 @@ const char *format_thousands(uint64_t value, char text[32])
     return text;
 }
 
-const char *format_hundredths(double value, char text[40])
+const char *format_two_decimals(double value, char text[40])
 {
     char fixed[32], digits[32];
 

@@ -24,7 +24,7 @@ enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << R
 /** A record of named fields, or a list of records without names. A zero-initialised record is empty. */
 struct record {
     struct record_field *first_field, *last_field;
-    bool incomplete; /**< a field could not be allocated */
+    bool allocation_failed; /**< a field could not be allocated */
 };
 
 enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
@@ -70,7 +70,7 @@ void record_free(struct record *record);
 const char *format_thousands(uint64_t value, char text[32]);
 
 /** Writes a non-negative number with thousands separators and two decimals: "1,825,688.85". Returns `text`. */
-const char *format_hundredths(double value, char text[40]);
+const char *format_two_decimals(double value, char text[40]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */
 const char *format_count(int64_t count, const char *noun, char text[64]);

@@ -1,7 +1,7 @@
 /**
  * @file align_groups.cuh
- * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, the number of blocks of rows, and
- *        padding.
+ * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, the number of row blocks, and
+ *        padding. A row block is a block of block_size rows of the list.
  */
 #ifndef KERNELS_ALIGN_GROUPS_CUH
 #define KERNELS_ALIGN_GROUPS_CUH
@@ -63,8 +63,8 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /**
- * Returns the number of blocks of rows that `count` < 2^31 ids need: count / block_size, rounded up. The quotient
- * obtained with the reciprocal is too small by at most 1.
+ * Returns the number of row blocks that `count` < 2^31 ids need: count / block_size, rounded up. The quotient obtained
+ * with the reciprocal is too small by at most 1.
  */
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
@@ -99,7 +99,7 @@ static __device__ __forceinline__ int scan_lanes(int number)
 
 // [close]
 /**
- * Writes an expert's padding and the owner of each of its blocks of rows. The group has `count` ids and begins at block
+ * Writes an expert's padding and the owner of each of its row blocks. The group has `count` ids and begins at row block
  * `begin`. warps_per_group warps call this function together; `warp_in_group` is the calling warp's index among them.
  */
 static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int warp_in_group,
@@ -119,7 +119,7 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
 }
 
 /**
- * Writes everything after the last group: padding, and -1 as the owner of each block of rows. block_threads threads of
+ * Writes everything after the last group: padding, and -1 as the owner of each row block. block_threads threads of
  * every block of the grid call this function together.
  */
 static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)

@@ -1,7 +1,7 @@
 /**
  * @file align_list.cuh
- * @brief Chapter 15's versions of parts of chapter 14a's align: a compact problem, the number of blocks of rows, and
- *        padding.
+ * @brief Chapter 15's versions of parts of chapter 14a's align: a compact problem, the number of row blocks, and
+ *        padding. A row block is a block of block_size rows of the list.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH
@@ -42,7 +42,7 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
 }
 
 /**
- * Returns the number of blocks of rows for up to MAX_GROUP_IDS ids: n / divisor with n = count + divisor - 1, computed
+ * Returns the number of row blocks for up to MAX_GROUP_IDS ids: n / divisor with n = count + divisor - 1, computed
  * as a product with a 20-bit reciprocal. `addend` is (divisor - 1) * reciprocal. The product is too large by less than
  * n / 2^20, while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most
  * 1,023 * 512 < 2^20, the quotient is exact.
@@ -55,8 +55,8 @@ static __device__ __forceinline__ int few_blocks_for(int count, const align_argu
 
 // [close]
 /**
- * Writes an expert's padding and the owner, `local_id`, of each of its blocks of rows. The group has `count` ids and
- * begins at block `begin`. All lanes of a warp call this together.
+ * Writes an expert's padding and the owner, `local_id`, of each of its row blocks. The group has `count` ids and
+ * begins at row block `begin`. All lanes of a warp call this together.
  */
 static __device__ __forceinline__ void pad_group(const align_arguments &align, int local_id, int count, int begin)
 {
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void pad_group(const align_arguments &align, i
 }
 
 /**
- * Writes everything after the last group: padding, and -1 as the owner of each block of rows. All threads of the grid
+ * Writes everything after the last group: padding, and -1 as the owner of each row block. All threads of the grid
  * must call it.
  */
 static __device__ __forceinline__ void pad_list(const align_arguments &align, int num_blocks)

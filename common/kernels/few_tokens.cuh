@@ -55,14 +55,15 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __shared__ block_shared<Router> shared;
     const int64_t row = blockIdx.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f;
     // [few_kernel]
 
-    // [few_groups]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes the bias */
-
-    wait_for_previous_kernel();
+    // [few_wait]
+    wait_for_previous_kernel(); /* the bias is loaded before, because no kernel writes it */
     let_next_kernel_start();
+    // [few_wait]
 
+    // [few_groups]
     const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
     const unsigned key = ordered_key(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
@@ -108,10 +109,12 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __syncthreads();
     // [few_candidates]
 
-    // [few_slots]
+    // [few_rows]
     topk_weights += row * (Router::TOPK + params.num_shared_experts);
     topk_ids += row * (Router::TOPK + params.num_shared_experts);
+    // [few_rows]
 
+    // [few_slots]
     if (shared.num_candidates <= WARP_SIZE / 2) { /* few enough for the first warp alone */
         if (expert >= WARP_SIZE)
             return;
@@ -137,8 +140,10 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     sum = round_to<T>(sum);
     if (lane < Router::TOPK)
         topk_weights[lane] = weight_of<T>(params, shared.chosen[lane], sum);
-    store_shared_experts<Router, T>(params, sum, lane, WARP_SIZE, topk_weights, topk_ids);
     // [few_weights]
+    // [few_shared]
+    store_shared_experts<Router, T>(params, sum, lane, WARP_SIZE, topk_weights, topk_ids);
+    // [few_shared]
 }
 
 #endif

@@ -71,10 +71,11 @@ simt_lane_mask simt_activemask(void);
  * body. For warps of 64 lanes, the engine derives the active lanes from these frames.
  */
 struct simt_control_frame {
-    const struct simt_control_frame *outer;
-    const struct simt_control_frame *call; /* the innermost call that encloses the frame; null for the kernel */
-    uint64_t position_key;                 /* position of the call in the caller, or of the loop's body */
-    unsigned call_depth;                   /* number of enclosing calls, including this frame if it is a call */
+    const struct simt_control_frame *outer_frame;
+    const struct simt_control_frame
+        *enclosing_call;   /* the innermost call that encloses the frame; null for the kernel */
+    uint64_t position_key; /* position of the call in the caller, or of the loop's body */
+    unsigned call_depth;   /* number of enclosing calls, including this frame if it is a call */
     int is_loop;
 };
 void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop);
@@ -92,14 +93,14 @@ void simt_fault_host_function(const char *name);
  * Returns whether a kernel's thread runs. The rewriter calls it in host and device functions in place of a condition on
  * __CUDA_ARCH__.
  */
-int simt_on_device(void);
+int simt_is_in_kernel(void);
 /* Ends the launch if a kernel thread reads a constant array of the host. */
 void simt_fault_host_constant(void);
 /*
  * The rewriter's other marks call these functions: at the start of a basic block of the source; where lanes that
  * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.
  */
-void simt_basic_block(unsigned mark_number);
+void simt_basic_block_begins(unsigned mark_number);
 void simt_lanes_reconverge(unsigned mark_number);
 uint64_t simt_call_begins(unsigned mark_number);
 void simt_call_ends(uint64_t saved_key);
@@ -126,13 +127,13 @@ void simt_fence(int in_block);
 long long simt_clock(void);
 void simt_sleep(unsigned nanoseconds);
 /* Checks that a pointer passed to `function`, such as "__ldcg()", is to global memory. */
-void simt_check_global(const void *pointer, const char *function);
+void simt_check_global_pointer(const void *pointer, const char *function);
 /* Checks that a group's number of threads is a multiple of the size of the tiles into which the group is divided. */
 void simt_check_tile_size(unsigned threads, unsigned size);
 /* Ends the launch because a condition that the kernel tells the compiler to assume does not hold. */
 void simt_fault_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
-void simt_check_ldg(const void *pointer, unsigned bytes);
+void simt_check_ldg_bytes(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `host_clock` on the host. */
 long long simt_clock_or_host(long long host_clock);
 /* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */
@@ -145,7 +146,7 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 void *simt_malloc(size_t bytes) __attribute__((alloc_size(1)));
 void simt_free(void *memory);
 /* Checks an access that memcpy or one of its variants is about to make. */
-void simt_check_range(const void *pointer, size_t bytes, int store);
+void simt_check_memory_range(const void *pointer, size_t bytes, int store);
 /*
  * Checks the load of an argument that is a structure. It does not count the load, because the compiler's own hook does
  * if the call is inlined.
@@ -193,7 +194,7 @@ void simt_bulk_copy_tile(void *destination, const simt_tensor_map *map, int32_t 
  */
 void simt_proxy_fence(int global);
 /* Returns whether the lane is the first of its warp; all lanes of the warp must call this function together. */
-int simt_elect(void);
+int simt_elect_one(void);
 
 /*
  * Warp-level matrix operations on tensor cores. A lane's part of a matrix, its fragment, is passed and returned in
@@ -225,13 +226,13 @@ void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], flo
 void simt_check_same_matrix(const void *matrix, size_t pitch);
 
 /* Products of a warpgroup, 64x16 times 16xN, with operands in shared memory and `num_sums` = N / 2 sums per thread. */
-uint64_t simt_wgmma_operand(const void *shared);
+uint64_t simt_wgmma_descriptor(const void *shared);
 void simt_wgmma_fence(void);
 void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b);
 void simt_wgmma_commit(void);
 void simt_wgmma_wait(unsigned num_pending);
 /* Requests this number of registers for the running thread (setmaxnreg). */
-void simt_set_registers(unsigned registers);
+void simt_request_registers(unsigned registers);
 
 #ifdef __cplusplus
 [[noreturn]] void simt_trap(void);

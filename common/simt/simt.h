@@ -21,9 +21,9 @@ extern "C" {
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
-    uint64_t events;                 /**< lanes' loads, stores, atomics and basic blocks: a measure of simulator work */
+    uint64_t lane_events;            /**< lanes' loads, stores, atomics and basic blocks: a measure of simulator work */
     uint64_t global_atomic_requests; /**< the atomic_requests that are not in shared memory */
-    uint64_t arrivals;               /**< number of lanes' arrivals at shuffles, votes and barriers */
+    uint64_t collective_arrivals;    /**< number of lanes' arrivals at shuffles, votes and barriers */
 };
 
 void simt_counters_reset(void);
@@ -34,14 +34,14 @@ void simt_counters_read(struct simt_counters *counters);
  * by the name in the launch, without namespace and template arguments; a kernel launched by address gets the name of
  * the host function that launched it.
  */
-int simt_num_kernels(void);
+int simt_num_launched_kernels(void);
 
 /**
  * Retrieves the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Summed
  * over all kernels, the counters equal those of simt_counters_read(). The name stays valid until the next launch or
  * reset. Returns false if there is no kernel with this index.
  */
-bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
+bool simt_read_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
 /** A branch at which lanes of a warp diverged: some continued at `pc`, the others elsewhere. */
 struct simt_divergent_branch {
@@ -55,7 +55,7 @@ enum { SIMT_MAX_DIVERGENT_BRANCHES = 64 };
  * Copies the divergent branches recorded since simt_counters_reset(), or the first SIMT_MAX_DIVERGENT_BRANCHES of them,
  * and returns the number copied.
  */
-int simt_divergent_branches(struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES]);
+int simt_read_divergent_branches(struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES]);
 
 /** The memory requests of one kind by the code at `pc`. */
 struct simt_request_line {
@@ -86,7 +86,7 @@ const char *simt_fault_message(void);
  * reads in advance the files that launches would otherwise read, and starts a process that looks up source lines, so
  * that the forked processes need no files. Returns false if memory runs out or the process cannot be started.
  */
-bool simt_share_memory(void);
+bool simt_share_memory_with_forks(void);
 
 /**
  * Makes device memory accessible to the host if `allow`, and otherwise protects it again; calls nest. Intended for host
@@ -142,7 +142,7 @@ bool simt_trace_begin(size_t most_events);
  * Restricts the trace to a launch of the kernel with this name, without template arguments; NULL means any kernel. Must
  * be called after simt_trace_begin().
  */
-void simt_trace_only_kernel(const char *kernel);
+void simt_trace_restrict_to_kernel(const char *kernel);
 
 /**
  * Ends the trace and writes it to `stream` unless that is NULL. Returns false if nothing was launched, if writing

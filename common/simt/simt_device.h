@@ -41,8 +41,8 @@
 #define SIMT_LAUNCH_BOUNDS(...)                                                                          \
     __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
                      :                                                                                   \
-                     : "i"(simt_threads_bound(__VA_ARGS__)));
-constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
+                     : "i"(simt_max_threads_of_launch_bounds(__VA_ARGS__)));
+constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, unsigned = 0)
 {
     return (int)threads;
 }
@@ -289,40 +289,40 @@ SIMT_CONSTEXPR To operator->*(simt_cast_to<To>, From value)
 }
 
 /*
- * The rewriter turns a[i] into a[simt_index_within<__typeof__(a)>() |= i], with an assignment operator because the
- * index may be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index
- * outside it is displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one
- * past the last element, which simt_index_within_or_end allows. An array of one element is not checked, because it may
- * be the last member of a structure with more elements.
+ * The rewriter turns a[i] into a[simt_checked_index_within_array<__typeof__(a)>() |= i], with an assignment operator
+ * because the index may be any expression and assignment has the lowest precedence. If a is an array or an std::array,
+ * an index outside it is displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may
+ * also be one past the last element, which simt_checked_index_within_or_end allows. An array of one element is not
+ * checked, because it may be the last member of a structure with more elements.
  */
 template <class Array>
-struct simt_index_within {
+struct simt_checked_index_within_array {
 };
 template <class Array>
-struct simt_index_within_or_end {
+struct simt_checked_index_within_or_end {
 };
 /*
  * The number and type of an array's elements, if the array is a T[N] or an std::array; the number is 0 for any other
  * type.
  */
 template <class Array>
-struct simt_array_elements {
+struct simt_array_element_count {
     static constexpr size_t count = 0;
 };
 template <class T, size_t N>
-struct simt_array_elements<T[N]> {
+struct simt_array_element_count<T[N]> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class T, size_t N>
-struct simt_array_elements<std::array<T, N>> {
+struct simt_array_element_count<std::array<T, N>> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class Array, unsigned MORE, class Index>
 SIMT_CONSTEXPR auto simt_checked_index(Index index)
 {
-    using elements = simt_array_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
+    using elements = simt_array_element_count<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
     if constexpr (elements::count > 1) {
         constexpr long long far = SIMT_INDEX_DISPLACEMENT / sizeof(typename elements::type);
@@ -334,15 +334,15 @@ SIMT_CONSTEXPR auto simt_checked_index(Index index)
     }
 }
 /*
- * Replaces simt_index_within for a constant array of the host, which kernels cannot access, except that a compiler for
- * GPUs may know the elements whose indices are constant. Clang cannot tell which indices are constant, so nothing is
- * checked with clang.
+ * Replaces simt_checked_index_within_array for a constant array of the host, which kernels cannot access, except that a
+ * compiler for GPUs may know the elements whose indices are constant. Clang cannot tell which indices are constant, so
+ * nothing is checked with clang.
  */
 template <class Array>
-struct simt_index_of_host_array {
+struct simt_checked_index_of_host_array {
 };
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_index_of_host_array<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_checked_index_of_host_array<Array>, Index index)
 {
 #ifndef __clang__
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
@@ -351,12 +351,12 @@ SIMT_CONSTEXPR auto operator|=(simt_index_of_host_array<Array>, Index index)
     return simt_checked_index<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_index_within<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_array<Array>, Index index)
 {
     return simt_checked_index<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index index)
 {
     return simt_checked_index<Array, 1>(index);
 }
@@ -368,10 +368,10 @@ SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 /*
  * The rewriter's marks, numbered in source order. They do nothing in an expression that is evaluated at compile time.
  */
-#define SIMT_BLOCK simt_basic_block(__COUNTER__)
-#define SIMT_SIDE  simt_side(__COUNTER__)
-#define SIMT_AND   simt_operand(__COUNTER__)
-#define SIMT_OR    !simt_operand(__COUNTER__)
+#define SIMT_BLOCK simt_basic_block_begins(__COUNTER__)
+#define SIMT_SIDE  simt_mark_expression_branch(__COUNTER__)
+#define SIMT_AND   simt_mark_logical_operand(__COUNTER__)
+#define SIMT_OR    !simt_mark_logical_operand(__COUNTER__)
 #if SIMT_WARP_SIZE == 32
 #define SIMT_OPEN
 #define SIMT_JOIN
@@ -379,7 +379,7 @@ SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 #define SIMT_CALL const simt_call_mark simt_call_mark_of(__COUNTER__)
 #else
 #define SIMT_OPEN (
-#define SIMT_JOIN , simt_join_at(__COUNTER__))
+#define SIMT_JOIN , simt_reconverge_lanes_at(__COUNTER__))
 #define SIMT_LOOP \
     SIMT_BLOCK;   \
     const simt_control_frame_guard simt_this_iteration(true)
@@ -391,14 +391,14 @@ SIMT_CONSTEXPR auto operator|=(simt_index_within_or_end<Array>, Index index)
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
 #define SIMT_HOST simt_fault_host_function(__func__)
 
-SIMT_CONSTEXPR void simt_side(unsigned mark_number)
+SIMT_CONSTEXPR void simt_mark_expression_branch(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_basic_block(mark_number);
+        simt_basic_block_begins(mark_number);
 }
-SIMT_CONSTEXPR bool simt_operand(unsigned mark_number)
+SIMT_CONSTEXPR bool simt_mark_logical_operand(unsigned mark_number)
 {
-    simt_side(mark_number);
+    simt_mark_expression_branch(mark_number);
     return true;
 }
 /*
@@ -406,16 +406,16 @@ SIMT_CONSTEXPR bool simt_operand(unsigned mark_number)
  * operand has this type. The operator is evaluated after the expression and returns the expression's value. For an
  * expression of type void, the built-in comma operator is used.
  */
-struct simt_join {
+struct simt_reconvergence_mark {
 };
-SIMT_CONSTEXPR simt_join simt_join_at(unsigned mark_number)
+SIMT_CONSTEXPR simt_reconvergence_mark simt_reconverge_lanes_at(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
         simt_lanes_reconverge(mark_number);
     return {};
 }
 template <class T>
-SIMT_CONSTEXPR T operator,(T &&value, simt_join)
+SIMT_CONSTEXPR T operator,(T &&value, simt_reconvergence_mark)
 {
     return static_cast<T &&>(value);
 }
@@ -515,25 +515,25 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-#define SIMT_CACHED_LOAD(name)                  \
-    template <class T>                          \
-    SIMT_DEVICE T name(const T *address)        \
-    {                                           \
-        simt_check_global(address, #name "()"); \
-        return *address;                        \
+#define SIMT_CACHED_LOAD(name)                          \
+    template <class T>                                  \
+    SIMT_DEVICE T name(const T *address)                \
+    {                                                   \
+        simt_check_global_pointer(address, #name "()"); \
+        return *address;                                \
     }
-#define SIMT_CACHED_STORE(name)                 \
-    template <class T>                          \
-    SIMT_DEVICE void name(T *address, T value)  \
-    {                                           \
-        simt_check_global(address, #name "()"); \
-        *address = value;                       \
+#define SIMT_CACHED_STORE(name)                         \
+    template <class T>                                  \
+    SIMT_DEVICE void name(T *address, T value)          \
+    {                                                   \
+        simt_check_global_pointer(address, #name "()"); \
+        *address = value;                               \
     }
 
 template <class T>
 SIMT_DEVICE T __ldg(const T *address)
 {
-    simt_check_ldg(address, sizeof(T));
+    simt_check_ldg_bytes(address, sizeof(T));
     return *address;
 }
 SIMT_CACHED_LOAD(__ldca)
@@ -554,25 +554,25 @@ SIMT_CACHED_STORE(__stwt)
  * replacements.
  */
 #ifdef __clang__
-#define simt_check_range(pointer, bytes, store) ((void)0)
+#define simt_check_memory_range(pointer, bytes, store) ((void)0)
 __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
 #endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
     simt_check_no_overlap(to, from, bytes);
-    simt_check_range(from, bytes, 0);
-    simt_check_range(to, bytes, 1);
+    simt_check_memory_range(from, bytes, 0);
+    simt_check_memory_range(to, bytes, 1);
     return __builtin_memcpy(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memmove(void *to, const void *from, size_t bytes)
 {
-    simt_check_range(from, bytes, 0);
-    simt_check_range(to, bytes, 1);
+    simt_check_memory_range(from, bytes, 0);
+    simt_check_memory_range(to, bytes, 1);
     return __builtin_memmove(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 {
-    simt_check_range(to, bytes, 1);
+    simt_check_memory_range(to, bytes, 1);
     return __builtin_memset(to, value, bytes);
 }
 namespace std

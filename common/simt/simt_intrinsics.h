@@ -278,41 +278,45 @@ SIMT_NAMED_MIN_MAX(ull, unsigned long long)
 
 /** Returns part `i` of a word that is divided into parts of sizeof(Part) bytes. */
 template <class Part>
-SIMT_DEVICE int simt_part(unsigned word, unsigned i)
+SIMT_DEVICE int simt_extract_part(unsigned word, unsigned i)
 {
     return (Part)(word >> 8 * sizeof(Part) * i);
 }
 template <class Part>
-SIMT_DEVICE unsigned simt_placed_part(int value, unsigned i)
+SIMT_DEVICE unsigned simt_shift_part_into_place(int value, unsigned i)
 {
     return ((unsigned)value & (unsigned)((1ull << 8 * sizeof(Part)) - 1)) << 8 * sizeof(Part) * i;
 }
 template <class Operation, class Part>
-SIMT_DEVICE unsigned simt_apply_to_parts(unsigned x, unsigned y)
+SIMT_DEVICE unsigned simt_apply_to_each_part(unsigned x, unsigned y)
 {
-    unsigned result = simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 0), simt_part<Part>(y, 0)), 0) |
-                      simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 1), simt_part<Part>(y, 1)), 1);
+    unsigned result = simt_shift_part_into_place<Part>(
+                          Operation::of(simt_extract_part<Part>(x, 0), simt_extract_part<Part>(y, 0)), 0) |
+                      simt_shift_part_into_place<Part>(
+                          Operation::of(simt_extract_part<Part>(x, 1), simt_extract_part<Part>(y, 1)), 1);
 
     if constexpr (sizeof(Part) == 1)
-        result |= simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 2), simt_part<Part>(y, 2)), 2) |
-                  simt_placed_part<Part>(Operation::of(simt_part<Part>(x, 3), simt_part<Part>(y, 3)), 3);
+        result |= simt_shift_part_into_place<Part>(
+                      Operation::of(simt_extract_part<Part>(x, 2), simt_extract_part<Part>(y, 2)), 2) |
+                  simt_shift_part_into_place<Part>(
+                      Operation::of(simt_extract_part<Part>(x, 3), simt_extract_part<Part>(y, 3)), 3);
     return result;
 }
 
-#define SIMT_PARTS(name, sign, value)                                    \
-    struct simt_parts_##name {                                           \
-        static SIMT_METHOD int of(int x, int y)                          \
-        {                                                                \
-            return value;                                                \
-        }                                                                \
-    };                                                                   \
-    SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)            \
-    {                                                                    \
-        return simt_apply_to_parts<simt_parts_##name, sign short>(x, y); \
-    }                                                                    \
-    SIMT_DEVICE unsigned __v##name##4(unsigned x, unsigned y)            \
-    {                                                                    \
-        return simt_apply_to_parts<simt_parts_##name, sign char>(x, y);  \
+#define SIMT_PARTS(name, sign, value)                                        \
+    struct simt_parts_##name {                                               \
+        static SIMT_METHOD int of(int x, int y)                              \
+        {                                                                    \
+            return value;                                                    \
+        }                                                                    \
+    };                                                                       \
+    SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)                \
+    {                                                                        \
+        return simt_apply_to_each_part<simt_parts_##name, sign short>(x, y); \
+    }                                                                        \
+    SIMT_DEVICE unsigned __v##name##4(unsigned x, unsigned y)                \
+    {                                                                        \
+        return simt_apply_to_each_part<simt_parts_##name, sign char>(x, y);  \
     }
 SIMT_PARTS(add, unsigned, x + y)
 SIMT_PARTS(sub, unsigned, x - y)
@@ -340,22 +344,24 @@ SIMT_PARTS_COMPARED(les, signed, x <= y)
 #undef SIMT_PARTS_COMPARED
 #undef SIMT_PARTS
 
-#define SIMT_DOT_PRODUCTS(type, sign)                                                                      \
-    SIMT_DEVICE type __dp4a(type x, type y, type sum)                                                      \
-    {                                                                                                      \
-        return sum + (type)(simt_part<sign char>((unsigned)x, 0) * simt_part<sign char>((unsigned)y, 0) +  \
-                            simt_part<sign char>((unsigned)x, 1) * simt_part<sign char>((unsigned)y, 1) +  \
-                            simt_part<sign char>((unsigned)x, 2) * simt_part<sign char>((unsigned)y, 2) +  \
-                            simt_part<sign char>((unsigned)x, 3) * simt_part<sign char>((unsigned)y, 3));  \
-    }                                                                                                      \
-    SIMT_DEVICE type __dp2a_lo(type x, type y, type sum)                                                   \
-    {                                                                                                      \
-        return sum + (type)(simt_part<sign short>((unsigned)x, 0) * simt_part<sign char>((unsigned)y, 0) + \
-                            simt_part<sign short>((unsigned)x, 1) * simt_part<sign char>((unsigned)y, 1)); \
-    }                                                                                                      \
-    SIMT_DEVICE type __dp2a_hi(type x, type y, type sum)                                                   \
-    {                                                                                                      \
-        return __dp2a_lo(x, (type)((unsigned)y >> 16), sum);                                               \
+#define SIMT_DOT_PRODUCTS(type, sign)                                                                                \
+    SIMT_DEVICE type __dp4a(type x, type y, type sum)                                                                \
+    {                                                                                                                \
+        return sum +                                                                                                 \
+               (type)(simt_extract_part<sign char>((unsigned)x, 0) * simt_extract_part<sign char>((unsigned)y, 0) +  \
+                      simt_extract_part<sign char>((unsigned)x, 1) * simt_extract_part<sign char>((unsigned)y, 1) +  \
+                      simt_extract_part<sign char>((unsigned)x, 2) * simt_extract_part<sign char>((unsigned)y, 2) +  \
+                      simt_extract_part<sign char>((unsigned)x, 3) * simt_extract_part<sign char>((unsigned)y, 3));  \
+    }                                                                                                                \
+    SIMT_DEVICE type __dp2a_lo(type x, type y, type sum)                                                             \
+    {                                                                                                                \
+        return sum +                                                                                                 \
+               (type)(simt_extract_part<sign short>((unsigned)x, 0) * simt_extract_part<sign char>((unsigned)y, 0) + \
+                      simt_extract_part<sign short>((unsigned)x, 1) * simt_extract_part<sign char>((unsigned)y, 1)); \
+    }                                                                                                                \
+    SIMT_DEVICE type __dp2a_hi(type x, type y, type sum)                                                             \
+    {                                                                                                                \
+        return __dp2a_lo(x, (type)((unsigned)y >> 16), sum);                                                         \
     }
 SIMT_DOT_PRODUCTS(int, signed)
 SIMT_DOT_PRODUCTS(unsigned, unsigned)
@@ -392,7 +398,7 @@ SIMT_DEVICE int simt_is_negative(Real value)
  * exact value lies.
  */
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
+SIMT_DEVICE Real simt_round_in_mode(Real nearest, bool above, bool below)
 {
     if constexpr (mode == SIMT_NEAREST)
         return nearest;
@@ -416,7 +422,7 @@ SIMT_DEVICE Real simt_rounded_sum(typename simt_wider<Real>::type term, Real oth
     const bool minus = (mode == SIMT_DOWN) & (nearest == 0) & !above & !below & !simt_is_negative(nearest) &
                        (simt_is_negative((Real)term) | simt_is_negative(other));
 
-    return simt_round<mode>((Real)(1 - 2 * minus) * nearest, above, below);
+    return simt_round_in_mode<mode>((Real)(1 - 2 * minus) * nearest, above, below);
 }
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_rounded_product(Real x, Real y)
@@ -424,7 +430,7 @@ SIMT_DEVICE Real simt_rounded_product(Real x, Real y)
     const typename simt_wider<Real>::type exact = (typename simt_wider<Real>::type)x * y;
     const Real nearest = x * y;
 
-    return simt_round<mode>(nearest, exact > nearest, exact < nearest);
+    return simt_round_in_mode<mode>(nearest, exact > nearest, exact < nearest);
 }
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_rounded_quotient(Real x, Real y)
@@ -433,14 +439,14 @@ SIMT_DEVICE Real simt_rounded_quotient(Real x, Real y)
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * y;
     const bool more = x > back, less = x < back;
 
-    return simt_round<mode>(nearest, (more & (y > 0)) | (less & (y < 0)), (less & (y > 0)) | (more & (y < 0)));
+    return simt_round_in_mode<mode>(nearest, (more & (y > 0)) | (less & (y < 0)), (less & (y > 0)) | (more & (y < 0)));
 }
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
 {
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * nearest;
 
-    return simt_round<mode>(nearest, x > back, x < back);
+    return simt_round_in_mode<mode>(nearest, x > back, x < back);
 }
 
 #define SIMT_REAL_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)                   \
@@ -472,12 +478,12 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     {                                                                                           \
         return simt_rounded_sum<mode>((typename simt_wider<real>::type)x * y, z, fma(x, y, z)); \
     }
-#define SIMT_ROUNDED(suffix, mode)                                     \
-    SIMT_REAL_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf)  \
-    SIMT_REAL_OPERATIONS(double, d, __fma, suffix, mode, fma, sqrt)    \
-    SIMT_DEVICE float __double2float_##suffix(double x)                \
-    {                                                                  \
-        return simt_round<mode>((float)x, x > (float)x, x < (float)x); \
+#define SIMT_ROUNDED(suffix, mode)                                             \
+    SIMT_REAL_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf)          \
+    SIMT_REAL_OPERATIONS(double, d, __fma, suffix, mode, fma, sqrt)            \
+    SIMT_DEVICE float __double2float_##suffix(double x)                        \
+    {                                                                          \
+        return simt_round_in_mode<mode>((float)x, x > (float)x, x < (float)x); \
     }
 SIMT_ROUNDED(rn, SIMT_NEAREST)
 SIMT_ROUNDED(rz, SIMT_TO_ZERO)
@@ -495,22 +501,22 @@ SIMT_DEVICE float __frsqrt_rn(float x)
  * --- numbers to integers and back -----------------------------------------------------------------------------------
  */
 
-#define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                   \
-    SIMT_DEVICE type __float2##name##_##suffix(float x)                                             \
-    {                                                                                               \
-        return simt_cast<type>((float)round((double)x));                                            \
-    }                                                                                               \
-    SIMT_DEVICE type __double2##name##_##suffix(double x)                                           \
-    {                                                                                               \
-        return simt_cast<type>(round(x));                                                           \
-    }                                                                                               \
-    SIMT_DEVICE float __##name##2float_##suffix(type x)                                             \
-    {                                                                                               \
-        return simt_round<mode>((float)x, x > (long double)(float)x, x < (long double)(float)x);    \
-    }                                                                                               \
-    SIMT_DEVICE double __##name##2double_##suffix(type x)                                           \
-    {                                                                                               \
-        return simt_round<mode>((double)x, x > (long double)(double)x, x < (long double)(double)x); \
+#define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                           \
+    SIMT_DEVICE type __float2##name##_##suffix(float x)                                                     \
+    {                                                                                                       \
+        return simt_cast<type>((float)round((double)x));                                                    \
+    }                                                                                                       \
+    SIMT_DEVICE type __double2##name##_##suffix(double x)                                                   \
+    {                                                                                                       \
+        return simt_cast<type>(round(x));                                                                   \
+    }                                                                                                       \
+    SIMT_DEVICE float __##name##2float_##suffix(type x)                                                     \
+    {                                                                                                       \
+        return simt_round_in_mode<mode>((float)x, x > (long double)(float)x, x < (long double)(float)x);    \
+    }                                                                                                       \
+    SIMT_DEVICE double __##name##2double_##suffix(type x)                                                   \
+    {                                                                                                       \
+        return simt_round_in_mode<mode>((double)x, x > (long double)(double)x, x < (long double)(double)x); \
     }
 #define SIMT_CONVERSIONS(suffix, mode, round)                     \
     SIMT_INTEGER_CONVERSIONS(int, int, suffix, mode, round)       \
@@ -553,10 +559,10 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 
 #define rsqrtf(x)          simt_rsqrt((float)(x))
 #define rsqrt(x)           simt_rsqrt(x)
-#define sinpif(x)          simt_sin_quarter_turns((float)(x), 0)
-#define cospif(x)          simt_sin_quarter_turns((float)(x), 1)
-#define sinpi(x)           simt_sin_quarter_turns((double)(x), 0)
-#define cospi(x)           simt_sin_quarter_turns((double)(x), 1)
+#define sinpif(x)          simt_sinpi_plus_quarter_turns((float)(x), 0)
+#define cospif(x)          simt_sinpi_plus_quarter_turns((float)(x), 1)
+#define sinpi(x)           simt_sinpi_plus_quarter_turns((double)(x), 0)
+#define cospi(x)           simt_sinpi_plus_quarter_turns((double)(x), 1)
 #define sincospif(x, s, c) simt_sincospi((float)(x), s, c)
 #define sincospi(x, s, c)  simt_sincospi((double)(x), s, c)
 #define __sincosf(x, s, c) sincosf(x, s, c)
@@ -569,7 +575,7 @@ SIMT_DEVICE Real simt_rsqrt(Real x)
 }
 /** Returns sin(pi (x + quarters / 2)), which is exact if x + quarters / 2 is a multiple of 1/2. */
 template <class Real>
-SIMT_DEVICE Real simt_sin_quarter_turns(Real x, int quarters)
+SIMT_DEVICE Real simt_sinpi_plus_quarter_turns(Real x, int quarters)
 {
     const double part = remainder((double)x, 2.0), nearest = rint(2.0 * part), rest = M_PI * (part - nearest / 2);
     const double side[] = {sin(rest), cos(rest), -sin(rest), -cos(rest)};
@@ -579,8 +585,8 @@ SIMT_DEVICE Real simt_sin_quarter_turns(Real x, int quarters)
 template <class Real>
 SIMT_DEVICE void simt_sincospi(Real x, Real *sine, Real *cosine)
 {
-    *sine = simt_sin_quarter_turns(x, 0);
-    *cosine = simt_sin_quarter_turns(x, 1);
+    *sine = simt_sinpi_plus_quarter_turns(x, 0);
+    *cosine = simt_sinpi_plus_quarter_turns(x, 1);
 }
 SIMT_DEVICE float rcbrtf(float x)
 {

@@ -27,7 +27,7 @@ bool simt_may_read_parameter(const void *address, unsigned number);
  * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `room` that it has.
  * Returns cudaSuccess if the pointer is to other memory or to a variable whose size the program's symbols give.
  */
-cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes, size_t room);
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_record_symbol_address(const void *symbol);
 /**
@@ -79,7 +79,7 @@ SIMT_UNTRACED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parame
 
 /** Returns a stored parameter in the form in which the C++ ABI passes it. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_FILE_LOCAL auto simt_abi_parameter(simt_stored_parameter<Parameter> &stored)
+SIMT_UNTRACED SIMT_FILE_LOCAL auto simt_parameter_as_abi_passes_it(simt_stored_parameter<Parameter> &stored)
 {
     if constexpr (simt_is_passed_by_address<Parameter>)
         return (void *)stored.bytes;
@@ -115,7 +115,7 @@ SIMT_UNTRACED SIMT_FILE_LOCAL void simt_call_kernel(void (*kernel)(Parameters...
 {
     if constexpr ((simt_is_passed_by_address<Parameters> || ...))
         ((void (*)(std::conditional_t<simt_is_passed_by_address<Parameters>, void *, Parameters>...))(
-            void (*)(void))kernel)(simt_abi_parameter<Parameters>(stored)...);
+            void (*)(void))kernel)(simt_parameter_as_abi_passes_it<Parameters>(stored)...);
     else
         kernel(stored...);
 }
@@ -161,7 +161,7 @@ struct simt_parameter_packer<First, Rest...> {
 
 /** A kernel, or a function object that calls one, together with the parameters. */
 template <class Kernel, class... Parameters>
-struct simt_call {
+struct simt_packed_kernel_call {
     Kernel kernel;
     simt_parameters<Parameters...> parameters;
 
@@ -182,14 +182,14 @@ struct simt_call {
     }
     SIMT_UNTRACED static void as_thread(const void *arguments)
     {
-        const simt_call *call = (const simt_call *)arguments;
+        const simt_packed_kernel_call *call = (const simt_packed_kernel_call *)arguments;
 
         unpack(call->kernel, call->parameters);
     }
 };
 
 /** The configuration of a launch, as in <<<...>>>, and the kernel's name. */
-struct simt_configuration {
+struct simt_named_launch_configuration {
     const char *name;
     cudaLaunchConfig_t config;
 
@@ -197,7 +197,7 @@ struct simt_configuration {
     __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...),
                                                       const Parameters &...arguments) const
     {
-        const simt_call<void (*)(Parameters...), Parameters...> call = {
+        const simt_packed_kernel_call<void (*)(Parameters...), Parameters...> call = {
             kernel, simt_parameter_packer<Parameters...>::pack(arguments...)};
 
         return simt_launch_kernel((const void *)kernel, name, &config, call.as_thread, &call, sizeof call,
@@ -207,10 +207,10 @@ struct simt_configuration {
 
 /** Launches a kernel whose threads call it by its name with these arguments. */
 template <class Call, class... Given>
-static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(const simt_configuration &configuration,
-                                                                             const Call &call, Given... given)
+static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(
+    const simt_named_launch_configuration &configuration, const Call &call, Given... given)
 {
-    const simt_call<Call, Given...> all = {call, simt_parameter_packer<Given...>::pack(given...)};
+    const simt_packed_kernel_call<Call, Given...> all = {call, simt_parameter_packer<Given...>::pack(given...)};
 
     return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.config, all.as_thread,
                               &all, sizeof all, simt_parameter_bytes<Given...>());
@@ -220,16 +220,16 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(con
 template <class Launcher, class Given, class... Rest>
 struct simt_shorter_launcher;
 template <class... Given>
-struct simt_given {
+struct simt_given_argument_types {
 };
 template <class Launcher, class... Given>
-struct simt_shorter_launcher<Launcher, simt_given<Given...>> {
-    void operator()(const Launcher &, simt_given<Given...>) const; /* has all parameters: never called */
+struct simt_shorter_launcher<Launcher, simt_given_argument_types<Given...>> {
+    void operator()(const Launcher &, simt_given_argument_types<Given...>) const; /* has all parameters: never called */
 };
 template <class Launcher, class... Given, class Next, class... Rest>
-struct simt_shorter_launcher<Launcher, simt_given<Given...>, Next, Rest...>
-    : simt_shorter_launcher<Launcher, simt_given<Given..., Next>, Rest...> {
-    using simt_shorter_launcher<Launcher, simt_given<Given..., Next>, Rest...>::operator();
+struct simt_shorter_launcher<Launcher, simt_given_argument_types<Given...>, Next, Rest...>
+    : simt_shorter_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...> {
+    using simt_shorter_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...>::operator();
 
     __attribute__((always_inline)) cudaError_t operator()(Given... given) const
     {
@@ -244,17 +244,18 @@ struct simt_shorter_launcher<Launcher, simt_given<Given...>, Next, Rest...>
  * has the types of the parameters that are not left out, so that arguments may be in braces.
  */
 template <class Call, class... Parameters>
-struct simt_launcher : simt_shorter_launcher<simt_launcher<Call, Parameters...>, simt_given<>, Parameters...> {
+struct simt_launcher
+    : simt_shorter_launcher<simt_launcher<Call, Parameters...>, simt_given_argument_types<>, Parameters...> {
     void (*kernel)(Parameters...);
     Call call;
-    simt_configuration configuration;
+    simt_named_launch_configuration configuration;
 
-    __attribute__((always_inline))
-    simt_launcher(void (*its_kernel)(Parameters...), const Call &its_call, const simt_configuration &its_configuration)
+    __attribute__((always_inline)) simt_launcher(void (*its_kernel)(Parameters...), const Call &its_call,
+                                                 const simt_named_launch_configuration &its_configuration)
         : kernel(its_kernel), call(its_call), configuration(its_configuration)
     {
     }
-    using simt_shorter_launcher<simt_launcher, simt_given<>, Parameters...>::operator();
+    using simt_shorter_launcher<simt_launcher, simt_given_argument_types<>, Parameters...>::operator();
     __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         return configuration.launch<Parameters...>(kernel, arguments...);
@@ -268,10 +269,10 @@ struct simt_launcher : simt_shorter_launcher<simt_launcher<Call, Parameters...>,
 };
 
 /*
- * Resolve a kernel's name to a function: simt_resolve_unique if the name denotes a single function;
- * simt_resolve_by_parameters, which uses the parameter types, if the name denotes a template or overloads.
+ * Resolve a kernel's name to a function: simt_unique_kernel_resolver if the name denotes a single function;
+ * simt_overloaded_kernel_resolver, which uses the parameter types, if the name denotes a template or overloads.
  */
-struct simt_resolve_unique {
+struct simt_unique_kernel_resolver {
     template <class... Parameters>
     auto operator()(void (*kernel)(Parameters...)) const
     {
@@ -279,7 +280,7 @@ struct simt_resolve_unique {
     }
 };
 template <class... Parameters>
-struct simt_resolve_by_parameters {
+struct simt_overloaded_kernel_resolver {
     auto operator()(void (*kernel)(Parameters...)) const
     {
         return kernel;
@@ -291,16 +292,16 @@ struct simt_resolve_by_parameters {
  * calls the kernel by its name, so that the arguments are converted.
  */
 template <class Find, class Call>
-struct simt_finder {
+struct simt_overload_launcher {
     Find find;
     Call call;
-    simt_configuration configuration;
+    simt_named_launch_configuration configuration;
 
     template <class... Given>
     __attribute__((always_inline)) cudaError_t operator()(Given... given) const
     {
-        if constexpr (std::is_invocable<Find, simt_resolve_by_parameters<Given...>>::value) {
-            return configuration.launch<Given...>(find(simt_resolve_by_parameters<Given...>()), given...);
+        if constexpr (std::is_invocable<Find, simt_overloaded_kernel_resolver<Given...>>::value) {
+            return configuration.launch<Given...>(find(simt_overloaded_kernel_resolver<Given...>()), given...);
         } else {
             return simt_launch_by_name(configuration, call, given...);
         }
@@ -313,7 +314,7 @@ struct simt_finder {
  */
 #define SIMT_KERNEL(...)                                                                     \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
-        [=](const auto &...simt_given) SIMT_UNTRACED { __VA_ARGS__(simt_given...); }
+        [=](const auto &...simt_given_argument_types) SIMT_UNTRACED { __VA_ARGS__(simt_given_argument_types...); }
 
 /**
  * Starts a launch. The rewriter turns kernel<<<grid, block, dynamic_shared, stream>>>(arguments) into
@@ -324,12 +325,12 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
                                                               dim3 grid, dim3 block, size_t dynamic_shared = 0,
                                                               cudaStream_t stream = 0)
 {
-    const simt_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
+    const simt_named_launch_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
 
-    if constexpr (std::is_invocable<Find, simt_resolve_unique>::value)
-        return simt_launcher{find(simt_resolve_unique()), call, configuration};
+    if constexpr (std::is_invocable<Find, simt_unique_kernel_resolver>::value)
+        return simt_launcher{find(simt_unique_kernel_resolver()), call, configuration};
     else
-        return simt_finder<Find, Call>{find, call, configuration};
+        return simt_overload_launcher<Find, Call>{find, call, configuration};
 }
 /**
  * Launches a kernel with the addresses of its arguments, in order; only the types of the parameters are known. The
@@ -341,7 +342,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
                                                                                void **addresses,
                                                                                std::index_sequence<Number...>)
 {
-    using call = simt_call<void (*)(Parameters...), Parameters...>;
+    using call = simt_packed_kernel_call<void (*)(Parameters...), Parameters...>;
     alignas(call) unsigned char bytes[sizeof(call)] = {};
 
     (void)addresses;
@@ -400,7 +401,7 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(cons
                                                                             void (*kernel)(Parameters...),
                                                                             Given &&...arguments)
 {
-    const simt_configuration configuration = {NULL, *config};
+    const simt_named_launch_configuration configuration = {NULL, *config};
 
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
@@ -515,7 +516,7 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
 #define SIMT_COPY          extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
 #define SIMT_CHECK_ROOM(name, pointer, bytes, device_kind)                                                          \
     if (__builtin_object_size(pointer, 0) < (bytes) && kind != (device_kind) && kind != cudaMemcpyDeviceToDevice && \
-        simt_check_room(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess)                    \
+        simt_check_copy_fits_host_variable(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
     return cudaPeekAtLastError()
 
 extern "C" {

@@ -101,7 +101,7 @@ struct simt_small_float {
 
     simt_small_float() = default;
     SIMT_METHOD simt_small_float(float value) : __x(format::from_float(value)) {}
-    SIMT_METHOD simt_small_float(double value) : __x(format::from_float(double_to_float_odd(value))) {}
+    SIMT_METHOD simt_small_float(double value) : __x(format::from_float(double_to_float_round_to_odd(value))) {}
     SIMT_METHOD simt_small_float(int value) : simt_small_float((double)value) {}
     SIMT_METHOD simt_small_float(unsigned int value) : simt_small_float((double)value) {}
     SIMT_METHOD simt_small_float(long long value) : simt_small_float(simt_integer_rounded_to_odd(value)) {}

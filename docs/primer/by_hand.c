@@ -28,7 +28,7 @@ static void print_row(const char *name, const float *values)
     printf("\n");
 }
 
-void primer_gate(void)
+void primer_print_gate_example(void)
 {
     static const float logits[NUM_EXPERTS] = {0.4f, -1.2f, 2.0f, 0.9f, -0.3f, 1.1f};
     float scores[NUM_EXPERTS], sum = 0.0f;

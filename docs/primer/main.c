@@ -126,7 +126,7 @@ static void print_occupancy(void)
 
     printf("threads  shared KiB  blocks  warps  of 64\n");
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        const int blocks = primer_blocks_at_once(needs[i].threads, (size_t)needs[i].shared_kib * 1024);
+        const int blocks = primer_max_resident_blocks(needs[i].threads, (size_t)needs[i].shared_kib * 1024);
         const int warps = blocks * needs[i].threads / 32;
 
         printf("%7d %11d %7d %6d %5.1f %%\n", needs[i].threads, needs[i].shared_kib, blocks, warps, warps / 0.64);
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
         return fflush(stdout) != 0;
     }
     if (argc == 2 && strcmp(argv[1], "gate") == 0) {
-        primer_gate();
+        primer_print_gate_example();
         return fflush(stdout) != 0;
     }
     for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)

@@ -393,7 +393,7 @@ cudaError_t primer_fences(const int *in, int *out)
 }
 
 // [blocks_at_once]
-int primer_blocks_at_once(int threads, size_t shared_bytes)
+int primer_max_resident_blocks(int threads, size_t shared_bytes)
 {
     int blocks = 0;
 

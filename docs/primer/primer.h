@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /** Chooses two of six experts and prints each step. */
-void primer_gate(void);
+void primer_print_gate_example(void);
 
 /** Launches a kernel that reads `in`, 1,024 ints, and writes `out`, 256 ints, both in device memory. */
 typedef cudaError_t primer_launch(const int *in, int *out);
@@ -20,7 +20,7 @@ primer_launch primer_who, primer_neighbours, primer_strides, primer_rows, primer
     primer_sum, primer_histogram, primer_tile, primer_publish, primer_unordered, primer_fences;
 
 /** Returns how many blocks of the kernel `reverse` fit on a multiprocessor at a time, or 0 if none fits. */
-int primer_blocks_at_once(int threads, size_t shared_bytes);
+int primer_max_resident_blocks(int threads, size_t shared_bytes);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ def draw_bit_table(data, title):
         cell(ax, x, top, width, row, [expert], f"light_{colour}", colour)
         write(ax, x + width / 2, foot + 30, data["ranks"][position], "center")
         cell(ax, x, foot + 44, width, row, [data["slots"][position]], f"light_{colour}", colour)
-    write(ax, 14, foot + 86, "Rank: the number of bits of value 1 left of the id's own bit, in its expert's row.")
+    write(ax, 14, foot + 86, "Rank: the number of bits of value 1 left of the id's own bit, in its expert's bit row.")
     return ax
 
 
@@ -33,7 +33,7 @@ def draw_opened_blocks(data, title):
     ids, size, numel, top, table = data["ids"], data["block_size"], data["numel"], 44, 92
     ax = canvas(left + pitch * len(ids) + 8, 402, title)
     for number, name in enumerate(("its id's expert", "its rank", f"a multiple of {size}? Then it opens",
-                                   "thread blocks with earlier rows", "so the thread block writes")):
+                                   "writers of earlier row blocks", "so the thread block writes")):
         write(ax, 14, table + 36 * number + 19, name)
     write(ax, 14, top + 34, "thread block = position")
     foot = table + 36 * 5 + 62
@@ -45,7 +45,7 @@ def draw_opened_blocks(data, title):
         write(ax, middle, table + 36 + 19, one["rank"], "center")
         write(ax, middle, table + 72 + 19, "yes" if one["opens"] else "no", "center", bold=True)
         write(ax, middle, table + 108 + 19, ", ".join(map(str, one["before"])) or "none", "center")
-        cell(ax, x, table + 144, width, height, [f"block of rows {one['block']}"],
+        cell(ax, x, table + 144, width, height, [f"row block {one['block']}"],
              f"light_{colour}" if one["opens"] else "ground", colour if one["opens"] else "pale")
         lines(ax, [(middle, table + 144 + height + 2, target, foot - 6)], "grey", 1.3, 7)
         for row, position in enumerate(one["rows"]):
@@ -59,20 +59,20 @@ def draw_opened_blocks(data, title):
 
 
 def _draw_set(ax, x, y, rows, num_rows, data):
-    """Draws one set of rows, each with its written bit and its counts; a row that is not written has zeros."""
+    """Draws one set of count rows, each with its written bit and its counts; one that is not written has zeros."""
     for block in range(num_rows):
         here = rows[block] if block < len(rows) else None
-        write(ax, x, y + 28 * block + 18, f"row {block}")
-        cell(ax, x + 48, y + 28 * block, 26, 24, [1 if here else 0], "light_vermillion" if here else "ground",
+        write(ax, x, y + 28 * block + 18, f"block {block}")
+        cell(ax, x + 54, y + 28 * block, 26, 24, [1 if here else 0], "light_vermillion" if here else "ground",
              "vermillion" if here else "pale", bold=bool(here))
         for expert in range(data["experts"]):
-            cell(ax, x + 78 + 30 * expert, y + 28 * block, 28, 24, [here[expert] if here else 0],
+            cell(ax, x + 84 + 30 * expert, y + 28 * block, 28, 24, [here[expert] if here else 0],
                  "light_blue" if here else "ground", "blue" if here else "pale")
 
 
 def draw_published_rows(data, title):
     first, second = data["launches"]
-    width = 78 + 30 * data["experts"] + 40
+    width = 84 + 30 * data["experts"] + 40
     ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 30, title)
     heads = ("before launch 1", f"after launch 1: {data['numels'][0]} ids", f"after launch 2: {data['numels'][1]} ids")
     for column, (head, sets) in enumerate(zip(heads, (([], []), ([], first), (second, [])))):
@@ -84,9 +84,9 @@ def draw_published_rows(data, title):
             write(ax, x, y - 8, f"set {number}: written bit, then counts")
             _draw_set(ax, x, y, rows, len(first), data)
     write(ax, 14, 106 + 2 * (28 * len(first) + 44) - 6,
-          "Launch 2 writes set 0, which it finds cleared, and clears the rows of launch 1 in set 1.")
+          "Launch 2 writes set 0, which it finds cleared, and clears the count rows of launch 1 in set 1.")
     write(ax, 14, 106 + 2 * (28 * len(first) + 44) + 12,
-          "Simplified: with four experts a row is drawn as one word; the kernel's rows have at least 64 words.")
+          "Simplified: with four experts a count row is drawn as one word; the kernel's have at least 64 words.")
     return ax
 
 
@@ -95,10 +95,10 @@ def draw_block_slots(data, title):
     by expert, and in their slots."""
     left, wide, row, top, right, pitch = 226, 46, 32, 78, 510, 96
     own, experts, ids = data["own"], len(data["all"]), data["ids"]
-    table = [*((f"row of block {block}", counts, "light_blue" if block == own else "light_orange" if block < own
+    table = [*((f"count row of block {block}", counts, "light_blue" if block == own else "light_orange" if block < own
                 else "ground") for block, counts in enumerate(data["rows"])),
-             ("sum of all rows", data["all"], "ground"), ("first slot of the group", data["first"], "ground"),
-             ("+ sum of earlier rows", data["earlier"], "light_orange"),
+             ("sum of all count rows", data["all"], "ground"), ("first slot of the group", data["first"], "ground"),
+             ("+ sum of earlier count rows", data["earlier"], "light_orange"),
              (f"= slot of block {own}'s first id", data["begins"], "light_green")]
     ax = canvas(900, top + row * len(table) + 50, title)
     for expert in range(experts):
@@ -132,8 +132,8 @@ def draw_block_slots(data, title):
 
 # For each part of the figure's bar: the first words of the stages in the lab notes that belong to it, and its colour.
 PARTS = {"read, mark and add up the bits": (("until the ids", "the sums of the bits"), "blue"),
-         "sort in shared memory": (("sorting",), "green"), "poll": (("until all rows",), "grey"),
-         "add up the rows and write the list": (("adding up", "the groups' first", "writing", "pads"), "purple")}
+         "sort in shared memory": (("sorting",), "green"), "poll": (("until all count rows",), "grey"),
+         "add up the count rows and write the list": (("adding up", "the groups' first", "writing", "pads"), "purple")}
 
 
 def draw_blocks_over_time(data, title):
@@ -163,6 +163,6 @@ def draw_blocks_over_time(data, title):
         write(ax, x + 20, foot + 10, name)
         x += 44 + 7.0 * len(name)
     write(ax, 14, foot + 38, "Arrows: the counts of one block on their way to the other; meanwhile both blocks sort.")
-    write(ax, 14, foot + 56, "Schematic: one block's cycles, measured with an earlier version of the kernel (lab "
-                             "notes), drawn for two blocks that start together.")
+    write(ax, 14, foot + 56, "Schematic: one block's cycles, measured for 4,096 tokens (lab notes), drawn for "
+                             "two blocks that start together.")
     return ax

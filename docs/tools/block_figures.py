@@ -59,6 +59,8 @@ def draw_scan(data, title):
             write(ax, (own + WIDTH + begin) / 2, _middle(top, lane) + 5, f"+ {data['before'][warp]} =", "center")
     lines(ax, [(total + WIDTH + 1, _middle(tops[0], last), before - 1, _middle(tops[1], last))], "grey", 1.2, 6)
     write(ax, before + WIDTH / 2, tops[0] + ROW * SHOWN + 12, "none before", "center")
+    for number, text in enumerate(("not needed:", "no warp", "follows")):
+        write(ax, total + 25, tops[1] + ROW * last - 36 + 15 * number, text, "center")
     for x, y, texts in ((before, 2, ("warp 0", "scans the", "totals")),
                         (third + 12, 3, ("any thread", "may now", "read any", "first slot"))):
         for number, text in enumerate(texts):

@@ -204,8 +204,8 @@ def bit_table(directory):
 
 def opened_blocks(directory):
     """Returns, for each id of an align of few ids, what its thread block in chapter 14a computes: its rank, whether it
-    opens a block of rows, the thread blocks that write earlier rows, and the index and the contents of the block of
-    rows that the thread block writes. Raises ValueError if the list has other contents."""
+    opens a row block, the thread blocks that write earlier row blocks, and the index and the contents of the row block
+    that the thread block writes. Raises ValueError if the list has other contents."""
     data = blocks(directory)
     experts, size, numel = data["experts"], data["block_size"], data["numel"]
     ranks = [experts[:position].count(expert) for position, expert in enumerate(experts)]
@@ -226,7 +226,7 @@ def opened_blocks(directory):
 
 
 def published_rows(directory, part, later):
-    """Returns the rows of counts that chapter 14b's blocks publish for these ids, with `part` ids per block, and the
+    """Returns the count rows that chapter 14b's blocks publish for these ids, with `part` ids per block, and the count
     rows of a later launch with the first `later` ids."""
     experts = blocks(directory)["experts"]
     launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
@@ -235,9 +235,9 @@ def published_rows(directory, part, later):
 
 
 def block_slots(directory, part, own):
-    """Returns how a block of chapter 14b, with `part` ids per block, computes the slots of its ids: all blocks' rows of
-    counts; for each expert, the sums over all blocks and over earlier blocks, the group's first slot, and the slot of
-    the block's first id; and the block's ids in order and sorted by expert, with their positions and slots."""
+    """Returns how a block of chapter 14b, with `part` ids per block, computes the slots of its ids: all blocks' count
+    rows; for each expert, the sums over all blocks and over earlier blocks, the group's first slot, and the slot of the
+    block's first id; and the block's ids in order and sorted by expert, with their positions and slots."""
     data, rows = bit_table(directory), published_rows(directory, part, part)["launches"][0]
     earlier = [sum(column) for column in zip(*rows[:own], [0] * len(rows[0]))]
     first = [row["begin"] for row in data["rows"]]

@@ -137,11 +137,11 @@ FIGURES = {
     "13c_mask": ("Lane {lane}: 32 choices, their signs, and the mask", "gate_figures.draw_mask",
                  lambda build: choices.mask(
                      runs.arrays(build, "13c_gate_fewer_instructions_many", FOUR_TOKENS), row=2, group=5)),
-    "14a_bit_table": ("Sixteen ids: a row of bits for each expert, and the ranks", "align_figures.draw_bit_table",
+    "14a_bit_table": ("Sixteen ids: a bit row for each expert, and the ranks", "align_figures.draw_bit_table",
                       lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
-    "14a_five_ids": ("Five ids: each thread block writes one block of two rows", "align_figures.draw_opened_blocks",
+    "14a_five_ids": ("Five ids: each thread block writes one row block of two rows", "align_figures.draw_opened_blocks",
                      lambda build: choices.opened_blocks(runs.arrays(build, "14a_align_bit_ranks", FIVE_IDS))),
-    "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
+    "14b_rows": ("Two launches and two sets of count rows", "align_figures.draw_published_rows",
                  lambda build: choices.published_rows(
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
     "14b_slots": ("Block {own}: from its ids to their slots", "align_figures.draw_block_slots",

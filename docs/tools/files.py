@@ -24,7 +24,8 @@ def _refuse_to_run_module():
     if not started or pathlib.Path(started).resolve().parent != here or _is_tool(pathlib.Path(started)):
         return
     tools = ", ".join(path.name for path in sorted(here.glob("*.py")) if _is_tool(path))
-    print(f"{pathlib.Path(started).name}: a module that tools import, not a tool; the tools are {tools}", file=sys.stderr)
+    name = pathlib.Path(started).name
+    print(f"{name}: a module that tools import, not a tool; the tools are {tools}", file=sys.stderr)
     sys.exit(2)
 
 

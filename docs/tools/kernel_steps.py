@@ -296,7 +296,7 @@ def swizzled_chunks(trace, per_row):
 def _fragment_loads(trace, warp):
     """Returns the offsets of each ldmatrix of a warp, in order."""
     return [event["offset"] for event, name in zip(trace["events"], _snippets(trace))
-            if (event["warp"], event["kind"], name) == (warp, "shared_load", "fragments")]
+            if (event["warp"], event["kind"]) == (warp, "shared_load") and name in ("fragments", "multiply_stage")]
 
 
 def quarters(trace):
@@ -387,7 +387,7 @@ def ring(trace, stages):
     begin, size = trace["dynamic_shared"]["offset"], trace["dynamic_shared"]["bytes"] // stages
     done, steps = [], {"copy": 0, "wait": 0, "multiply": 0}
     wanted = {("copy_to", "source"): "copy", ("block_barrier", "accumulate"): "wait",
-              ("shared_load", "fragments"): "multiply"}
+              ("shared_load", "fragments"): "multiply", ("shared_load", "multiply_stage"): "multiply"}
     for event, name in zip(trace["events"], _snippets(trace)):
         what = wanted.get((event["kind"], name))
         if event["warp"] or not what:

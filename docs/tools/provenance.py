@@ -61,7 +61,9 @@ def recorded(runs, only_first_command=False, subject="These numbers"):
     programs = [results.program_of(run) for run in runs]  # replaced by NAME, so that equal commands merge
     commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
                 for run, program in zip(runs, programs)]
-    return f"{subject} were recorded {where_and_when(runs)} by {_commands(commands, only_first_command)}."
+    both_ways = " With `--overlap 1`, `--bench` times the launches with and without overlap." * any(
+        "--overlap 1" in command for command in commands)
+    return f"{subject} were recorded {where_and_when(runs)} by {_commands(commands, only_first_command)}.{both_ways}"
 
 
 def _input_in_words(text):
@@ -70,12 +72,22 @@ def _input_in_words(text):
     return re.sub(r"^experts: (.*); arrays: generated, (seed \d+)$", r"generated arrays (experts: \1; \2)", text)
 
 
+def _inputs(reports):
+    """Returns the inputs that reports name as a part of a sentence. If the second input is what a gate chooses from the
+    first, the chapters that use it follow in parentheses."""
+    texts = [_input_in_words(text) for text in distinct(report["input"] for report in reports)]
+    if len(texts) == 2 and texts[1] == f"what the gate chooses from {texts[0]}":
+        chapters = distinct(report["chapter"].partition("_")[0] for report in reports if report["input"] == texts[1])
+        return f"{texts[0]} ({join(chapters)}: on the ids that the gate chooses from them)"
+    return join(texts)
+
+
 def describe_simulated_runs(reports, any_program, only_first_command=False, subject="These counts"):
     """Returns a sentence in Markdown that names the commands and the inputs of the simulator's reports. With
     any_program, NAME replaces the program's own name. The programs' folder is shown as build/cpu, wherever they were
     built."""
     commands = [re.sub(r"^(?:.*cpu(64)?/)?(\S*)", lambda match: f"build/cpu{match[1] or ''}/" +
                        ("NAME" if any_program else match[2]), report["command"]) for report in reports]
-    inputs = [_input_in_words(text) for text in distinct(report["input"] for report in reports)]
+    inputs = _inputs(reports)
     return (f"{subject} come from the CPU simulator, run as {_commands(commands, only_first_command)}" +
-            (f" on {join(inputs)}" if inputs else "") + ".")
+            (f" on {inputs}" if inputs else "") + ".")

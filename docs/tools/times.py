@@ -296,6 +296,15 @@ def median(words, num_tokens, recorded, column="here"):
     return run, us
 
 
+def floor(words, num_tokens, recorded):
+    """Returns the run and its floor in microseconds: the row *floor* of the table of these words."""
+    run = _read_runs(parse(words, recorded), recorded)[2]
+    us = results.median(results.row_of(run, num_tokens), "floor_us")
+    if us is None:
+        raise ValueError(f"no floor of {num_tokens:,} tokens is recorded of '{words}'")
+    return run, us
+
+
 def few_and_many(chapter):
     """Returns the token counts whose times the lists of chapters show, or None if the chapter's kernel does not belong
     to an operator."""

@@ -8,6 +8,8 @@ significant digits, and any other number has thousands separators or three signi
     report("13", "num_tokens")       a number that the chapter's program reports
     us("f32 05_fused_gate", 512)     recorded microseconds of the one chapter that these words, as in times.py, name,
     us("f32", 1, "eager_graph")      or of one of the library's implementations
+    floor_us("align 64 07_align_vector_pad", 512)
+                                     the floor in the table of times of these words
     step_us("ours", 16)              recorded microseconds of chapter 18's decode step as a graph, with these experts
                                      and this number of sequences
     figure("store_rate", "NAME")     a figure of a recorded run
@@ -39,8 +41,8 @@ class Values:
 
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
-        own = (self.count, self.per_token, self.report, self.us, self.step_us, self.figure, self.nsight,
-               self.candidates, self.passed)
+        own = (self.count, self.per_token, self.report, self.us, self.floor_us, self.step_us, self.figure,
+               self.nsight, self.candidates, self.passed)
         self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
 
     def count(self, run, counter, per_token=False):
@@ -58,6 +60,11 @@ class Values:
 
     def us(self, words, num_tokens, column="here"):
         run, us = times.median(words, num_tokens, self.recorded, column)
+        self.used.append(run)
+        return _Time(us)
+
+    def floor_us(self, words, num_tokens):
+        run, us = times.floor(words, num_tokens, self.recorded)
         self.used.append(run)
         return _Time(us)
 

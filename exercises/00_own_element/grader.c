@@ -56,7 +56,8 @@ static void requests(struct grade *grade)
 
     check(grade, COUNT);
     for (int i = 0; i < 4; i++)
-        grade_check_budget_each(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS, "warp");
+        grade_check_budget_per_unit(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS,
+                                    "warp");
     grade_check_at_least(grade, names[1], grade_counter(grade, names[1]), WARPS, "a thread has one element");
     grade_check_at_least(grade, names[0], grade_counter(grade, names[0]), WARPS, "a thread has one element");
 }

@@ -137,7 +137,7 @@ static void shuffles(struct grade *grade)
 
     check(grade, &another, TOKENS, GATE_DIST_NORMAL);
     grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
-    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
+    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
     grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * 6 * 3,
                          "eight lanes find a token's best expert in three steps, six times");
 }

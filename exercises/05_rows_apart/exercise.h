@@ -13,7 +13,7 @@ extern "C" {
 enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32 };
 
 /** Returns the number of words of shared memory for a warp's rows. */
-int chosen_words(void);
+int chosen_rows_words(void);
 
 /**
  * Copies each token's choices to topk_ids: the token's first lane writes them to shared memory, and all of its lanes
@@ -23,7 +23,7 @@ int chosen_words(void);
  * @param topk      1 to MAX_TOPK
  * @param topk_ids  [num_tokens, topk]
  */
-cudaError_t hand_over_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids);
+cudaError_t share_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids);
 
 #ifdef __cplusplus
 }

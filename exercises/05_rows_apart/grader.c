@@ -19,7 +19,7 @@ static void check(struct grade *grade, int num_tokens, int topk)
     const int32_t *const device_choices = grade_device_input(grade, "choices", choices, bytes);
     int32_t *const topk_ids = grade_device_output(grade, "topk_ids", bytes);
 
-    grade_run_launch(grade, hand_over_launch(device_choices, num_tokens, topk, topk_ids));
+    grade_run_launch(grade, share_choices_launch(device_choices, num_tokens, topk, topk_ids));
     grade_check_int(grade, "topk_ids", "choice", choices, topk_ids, count);
 }
 
@@ -47,7 +47,7 @@ static void conflicts(struct grade *grade)
 
     for (size_t i = 0; i < sizeof topks / sizeof *topks; i++) {
         check(grade, 8, topks[i]);
-        grade_check_no_conflicts(grade);
+        grade_check_no_bank_conflicts(grade);
         grade_check_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"),
                              (uint64_t)(WARPS * topks[i]), "a round writes a choice of each token");
     }
@@ -57,8 +57,8 @@ static void room(struct grade *grade)
 {
     int words = 0;
 
-    GRADE_CALL(grade, &words, chosen_words());
-    grade_check_budget(grade, "chosen_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
+    GRADE_CALL(grade, &words, chosen_rows_words());
+    grade_check_budget(grade, "chosen_rows_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
 }
 
 const struct grade_case grade_cases[] = {

@@ -102,12 +102,12 @@ static void cost(struct grade *grade)
     enum { NUMEL = 4096, EXPERTS = 256, WARPS = NUMEL / LANES };
 
     check(grade, NUMEL, EXPERTS, 0);
-    grade_check_unused(grade, "global_atomic_requests", "the counters lie in shared memory");
-    grade_check_unused(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
-    grade_check_unused(grade, "shuffles", "a slot comes from a counter");
-    grade_check_unused(grade, "votes", "a slot comes from a counter");
-    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS,
-                            "warp's request");
+    grade_check_counter_is_zero(grade, "global_atomic_requests", "the counters lie in shared memory");
+    grade_check_counter_is_zero(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
+    grade_check_counter_is_zero(grade, "shuffles", "a slot comes from a counter");
+    grade_check_counter_is_zero(grade, "votes", "a slot comes from a counter");
+    grade_check_budget_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS,
+                                "warp's request");
     grade_check_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
                          "a slot comes from a counter");
     grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),

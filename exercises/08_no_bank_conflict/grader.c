@@ -64,7 +64,7 @@ static void other_counts(struct grade *grade)
 static void check_conflicts(struct grade *grade, int num_leaves)
 {
     check(grade, num_leaves, grade_fill_random);
-    grade_check_no_conflicts(grade);
+    grade_check_no_bank_conflicts(grade);
 }
 
 static void conflicts(struct grade *grade)

@@ -139,9 +139,9 @@ static void load_requests(struct grade *grade)
         grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
         grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
         grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
-        grade_check_unused(grade, "atomic_requests", why);
-        grade_check_unused(grade, "shuffles", why);
-        grade_check_unused(grade, "votes", why);
+        grade_check_counter_is_zero(grade, "atomic_requests", why);
+        grade_check_counter_is_zero(grade, "shuffles", why);
+        grade_check_counter_is_zero(grade, "votes", why);
     }
 }
 

@@ -85,9 +85,9 @@ static void shared_memory(struct grade *grade)
     enum { WARPS = THREADS / WARP_SIZE, READS = 32 };
 
     check(grade, 1, THREADS, grade_fill_small);
-    grade_check_budget_each(grade, "shared_load_requests and atomic_requests",
-                            grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
-                            READS, WARPS, "warp");
+    grade_check_budget_per_unit(grade, "shared_load_requests and atomic_requests",
+                                grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
+                                READS, WARPS, "warp");
 }
 
 /** Allows each warp one request, which loads its counts. */

@@ -3,7 +3,7 @@
 
 static const struct align_implementation step = {.name = "10_expert_map",
                                                  .capacity = align_capacity_for_few_ids,
-                                                 .workspace_bytes = align_spread_offsets_bytes,
+                                                 .workspace_bytes = align_sector_spaced_offsets_bytes,
                                                  .launch = align_launch};
 
 /** The parameters that a case varies; 0 stands for the default. */
@@ -24,7 +24,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, int block
     grade_check_align(grade, &step, &problem,
                       &(struct grade_id_options){.dist = variation.dist,
                                                  .topk = variation.topk,
-                                                 .has_map = variation.has_map,
+                                                 .has_expert_map = variation.has_map,
                                                  .misalign_words = variation.offset});
 }
 

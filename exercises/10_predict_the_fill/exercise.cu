@@ -19,12 +19,12 @@ static const int64_t store_bytes = -1;
 static const int64_t block_barriers = -1;
 // END shown
 
-struct fill_forecast fill_forecast_shown(void)
+struct fill_forecast forecast_of_shown_launch(void)
 {
     return {store_requests, store_sectors, store_bytes, block_barriers};
 }
 
-struct fill_forecast fill_forecast_of(int64_t capacity)
+struct fill_forecast forecast_of_capacity(int64_t capacity)
 {
     struct fill_forecast forecast = {-1, -1, -1, -1};
 

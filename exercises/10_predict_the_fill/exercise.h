@@ -23,14 +23,14 @@ struct fill_forecast {
 };
 
 /** Returns the learner's forecast of the launch with SHOWN_NUMEL ids and SHOWN_CAPACITY slots. */
-struct fill_forecast fill_forecast_shown(void);
+struct fill_forecast forecast_of_shown_launch(void);
 
 /**
  * Returns the learner's forecast of any launch.
  *
  * @param capacity  a multiple of 4, at least 4; sorted_token_ids begins on a 32-byte boundary
  */
-struct fill_forecast fill_forecast_of(int64_t capacity);
+struct fill_forecast forecast_of_capacity(int64_t capacity);
 
 /**
  * Counts the ids of each expert and writes a pad to every slot. Block 0 counts; the other blocks write the pads.

@@ -78,7 +78,7 @@ static struct fill_forecast ask_shown(struct grade *grade)
 {
     struct fill_forecast forecast;
 
-    GRADE_CALL(grade, &forecast, fill_forecast_shown());
+    GRADE_CALL(grade, &forecast, forecast_of_shown_launch());
     return forecast;
 }
 
@@ -86,7 +86,7 @@ static struct fill_forecast ask(struct grade *grade, int64_t capacity)
 {
     struct fill_forecast forecast;
 
-    GRADE_CALL(grade, &forecast, fill_forecast_of(capacity));
+    GRADE_CALL(grade, &forecast, forecast_of_capacity(capacity));
     return forecast;
 }
 

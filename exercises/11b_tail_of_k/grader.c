@@ -76,7 +76,7 @@ static void any_shape(struct grade *grade)
 static void no_bank_conflicts(struct grade *grade)
 {
     check(grade, 2 * TILE, TILE, 2 * K_STEP);
-    grade_check_no_conflicts(grade);
+    grade_check_no_bank_conflicts(grade);
 }
 
 /** Allows one load per element of a tile. A kernel without tiles would issue 16 times as many load requests. */

@@ -61,7 +61,7 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
         candidates[token] = count;
 }
 
-cudaError_t choose_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates)
+cudaError_t choose_largest_keys_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates)
 {
     choose_kernel<<<num_tokens, WARP_SIZE>>>(keys, topk_ids, candidates);
     return cudaGetLastError();

@@ -20,7 +20,7 @@ enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
  * @param candidates  [num_tokens]: number of keys that are at least the bound, which is the smallest of the groups'
  *                    second largest keys
  */
-cudaError_t choose_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates);
+cudaError_t choose_largest_keys_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates);
 
 #ifdef __cplusplus
 }

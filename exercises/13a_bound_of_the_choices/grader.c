@@ -62,7 +62,7 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich
     int32_t *const topk_ids = grade_device_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
     int32_t *const counted = grade_device_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
 
-    grade_run_launch(grade, choose_launch(device_keys, num_tokens, topk_ids, counted));
+    grade_run_launch(grade, choose_largest_keys_launch(device_keys, num_tokens, topk_ids, counted));
     grade_check_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
     grade_check_int(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
 }
@@ -92,10 +92,10 @@ static void all_equal(struct grade *grade)
 static void no_rounds(struct grade *grade)
 {
     check(grade, 6, 1u << 31, -1);
-    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
-    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
-    grade_check_unused(grade, "atomic_requests", "a vote gives each lane its position in the list");
-    grade_check_unused(grade, "block_barriers", "there is one warp");
+    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
+    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
+    grade_check_counter_is_zero(grade, "atomic_requests", "a vote gives each lane its position in the list");
+    grade_check_counter_is_zero(grade, "block_barriers", "there is one warp");
 }
 
 const struct grade_case grade_cases[] = {

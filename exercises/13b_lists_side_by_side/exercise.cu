@@ -42,7 +42,8 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
         counts[token] = count;
 }
 
-cudaError_t lists_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists, int32_t *counts)
+cudaError_t list_candidates_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists,
+                                   int32_t *counts)
 {
     lists_kernel<<<(num_tokens + TOKENS_PER_WARP - 1) / TOKENS_PER_WARP, WARP_SIZE>>>(keys, bounds, num_tokens, lists,
                                                                                       counts);

@@ -26,7 +26,8 @@ enum {
  * @param lists    [num_tokens, EXPERTS]: the candidates' experts in ascending order, padded with -1
  * @param counts   [num_tokens]: number of candidates
  */
-cudaError_t lists_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists, int32_t *counts);
+cudaError_t list_candidates_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists,
+                                   int32_t *counts);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t
     int32_t *const listed = grade_device_output(grade, "lists", count * sizeof *listed);
     int32_t *const counted = grade_device_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
 
-    grade_run_launch(grade, lists_launch(device_keys, device_bounds, num_tokens, listed, counted));
+    grade_run_launch(grade, list_candidates_launch(device_keys, device_bounds, num_tokens, listed, counted));
     grade_check_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);
     grade_check_int(grade, "lists", "position", lists, listed, count);
 }
@@ -60,12 +60,13 @@ static void all_or_none(struct grade *grade)
 static void by_shuffles(struct grade *grade)
 {
     check(grade, 2 * TOKENS_PER_WARP, 100, 50, 90);
-    grade_check_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
+    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
     grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
                          "a lane learns from the others where its candidates end");
-    grade_check_unused(grade, "votes", "a scan of the counts tells each lane where its candidates end");
-    grade_check_unused(grade, "atomic_requests", "a scan of the counts tells each lane where its candidates end");
-    grade_check_unused(grade, "block_barriers", "there is one warp");
+    grade_check_counter_is_zero(grade, "votes", "a scan of the counts tells each lane where its candidates end");
+    grade_check_counter_is_zero(grade, "atomic_requests",
+                                "a scan of the counts tells each lane where its candidates end");
+    grade_check_counter_is_zero(grade, "block_barriers", "there is one warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -87,7 +87,8 @@ static void two_zeros(struct grade *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});
     check(grade, MAX_ROWS, "-0 and 0", 2, (const float[]){-0.0f, 0.0f});
-    grade_check_unused(grade, "shuffles", "0 and -0 differ: the sign of their difference tells which is below");
+    grade_check_counter_is_zero(grade, "shuffles",
+                                "0 and -0 differ: the sign of their difference tells which is below");
 }
 
 static void infinities(struct grade *grade)
@@ -108,10 +109,10 @@ static void not_a_number(struct grade *grade)
 static void quick(struct grade *grade)
 {
     check(grade, MAX_ROWS, "all values differ", 0, NULL);
-    grade_check_unused(grade, "shuffles", "a row of finite values that all differ needs no second way");
-    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
-    grade_check_unused(grade, "block_barriers", "there is one warp");
-    grade_check_unused(grade, "atomic_requests", "each lane counts alone");
+    grade_check_counter_is_zero(grade, "shuffles", "a row of finite values that all differ needs no second way");
+    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
+    grade_check_counter_is_zero(grade, "block_barriers", "there is one warp");
+    grade_check_counter_is_zero(grade, "atomic_requests", "each lane counts alone");
 }
 
 const struct grade_case grade_cases[] = {

@@ -91,13 +91,13 @@ static void votes(struct grade *grade)
     enum { NUMEL = 1024, ROUNDS = NUMEL / WARP_SIZE };
 
     check(grade, NUMEL, MAX_EXPERTS, draw_last);
-    grade_check_unused(grade, "atomic_requests", "their order decides a rank");
-    grade_check_unused(grade, "shuffles", "a vote tells all lanes at once");
-    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
-    grade_check_budget_each(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS,
-                            "round");
-    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS,
-                            "round");
+    grade_check_counter_is_zero(grade, "atomic_requests", "their order decides a rank");
+    grade_check_counter_is_zero(grade, "shuffles", "a vote tells all lanes at once");
+    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
+    grade_check_budget_per_unit(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS,
+                                "round");
+    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS,
+                                "round");
 }
 
 const struct grade_case grade_cases[] = {

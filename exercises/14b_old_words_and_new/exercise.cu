@@ -45,8 +45,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         sums[own] = good ? sum : -1;
 }
 
-cudaError_t sums_launch(const int32_t *numbers, const int *num_blocks, int num_launches, uint32_t *workspace,
-                        int32_t *sums)
+cudaError_t sum_over_blocks_launch(const int32_t *numbers, const int *num_blocks, int num_launches, uint32_t *workspace,
+                                   int32_t *sums)
 {
     for (int i = 0; i < num_launches; i++) {
         bool fit;

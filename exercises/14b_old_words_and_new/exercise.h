@@ -21,8 +21,8 @@ enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
  * @param workspace     [WORKSPACE_WORDS] on the device, zeros before the first launch
  * @param sums          [num_launches, MAX_BLOCKS] on the device: each block's sum, or -1 if the block gave up
  */
-cudaError_t sums_launch(const int32_t *numbers, const int *num_blocks, int num_launches, uint32_t *workspace,
-                        int32_t *sums);
+cudaError_t sum_over_blocks_launch(const int32_t *numbers, const int *num_blocks, int num_launches, uint32_t *workspace,
+                                   int32_t *sums);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
     int32_t *const sums = grade_device_output(grade, "sums", elements * sizeof *sums);
 
     cudaMemcpy(workspace, zeros, WORKSPACE_WORDS * sizeof *zeros, cudaMemcpyHostToDevice);
-    grade_run_launch(grade, sums_launch(device_numbers, num_blocks, num_launches, workspace, sums));
+    grade_run_launch(grade, sum_over_blocks_launch(device_numbers, num_blocks, num_launches, workspace, sums));
 
     const int32_t *const got = grade_download(grade, sums);
 
@@ -79,7 +79,7 @@ static void twenty_launches(struct grade *grade)
 static void few_atomics(struct grade *grade)
 {
     check(grade, (const int[]){8, 8}, 2);
-    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
+    grade_check_budget_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
 }
 
 const struct grade_case grade_cases[] = {

@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     }
 }
 
-cudaError_t words_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
-                         int32_t *ranks)
+cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
+                                   int32_t *ranks)
 {
     bool fit;
     const cudaError_t status = all_coresident(words_kernel, num_blocks, WARP_SIZE, &fit);

@@ -22,8 +22,8 @@ enum { MAX_BLOCKS = 12, NO_LANE_ABSENT = -1 };
  * @param totals      [num_blocks] number of blocks with the same id, including this one; -1 if a block is absent
  * @param ranks       [num_blocks] number of earlier blocks with the same id; -1 if a block is absent
  */
-cudaError_t words_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
-                         int32_t *ranks);
+cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
+                                   int32_t *ranks);
 
 #ifdef __cplusplus
 }

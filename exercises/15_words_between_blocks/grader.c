@@ -29,7 +29,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
     int32_t *const ranks = grade_device_output(grade, "ranks", (size_t)num_blocks * sizeof *ranks);
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
-    grade_run_launch(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
+    grade_run_launch(grade, count_equal_ids_launch(device_ids, num_blocks, absent, words, totals, ranks));
     if (absent != NO_LANE_ABSENT) { /* the absent block writes nothing */
         const int32_t *const got = grade_download(grade, totals);
 
@@ -82,7 +82,7 @@ static void a_block_is_absent(struct grade *grade)
 static void one_atomic(struct grade *grade)
 {
     check(grade, 8, 5, NO_LANE_ABSENT);
-    grade_check_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
+    grade_check_budget_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
 }
 
 const struct grade_case grade_cases[] = {

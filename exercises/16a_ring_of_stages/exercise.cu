@@ -51,7 +51,7 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
         sums[thread] = sum;
 }
 
-cudaError_t add_launch(const float *rows, int steps, float *sums)
+cudaError_t sum_rows_launch(const float *rows, int steps, float *sums)
 {
     add_kernel<<<1, (CONSUMERS + 1) * WARP_SIZE>>>(rows, steps, sums);
     return cudaGetLastError();

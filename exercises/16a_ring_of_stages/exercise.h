@@ -18,7 +18,7 @@ enum { STAGES = 3, CONSUMERS = 2, LENGTH = 32 * CONSUMERS };
  * @param steps  at least 0
  * @param sums   [LENGTH]
  */
-cudaError_t add_launch(const float *rows, int steps, float *sums);
+cudaError_t sum_rows_launch(const float *rows, int steps, float *sums);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ static void add_rows(struct grade *grade, int steps)
     const float *const device_rows = grade_device_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
     float *const sums = grade_device_output(grade, "sums", LENGTH * sizeof *sums);
 
-    grade_run_launch(grade, add_launch(device_rows, steps, sums));
+    grade_run_launch(grade, sum_rows_launch(device_rows, steps, sums));
     grade_check_float(grade, "sums", "thread", expected, sums, LENGTH);
 }
 
@@ -58,4 +58,4 @@ const struct grade_case grade_cases[] = {
     {"by_bulk_copies", by_bulk_copies, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .feature = "bulk copies"};
+const struct gpu_needs grade_needs = {.min_compute_capability = 90, .feature_name = "bulk copies"};

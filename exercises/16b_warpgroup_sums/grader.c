@@ -64,4 +64,4 @@ const struct grade_case grade_cases[] = {
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
 const struct gpu_needs grade_needs = {
-    .capability = 90, .exact_capability = true, .feature = "products of warpgroups (wgmma)"};
+    .min_compute_capability = 90, .requires_exact_capability = true, .feature_name = "products of warpgroups (wgmma)"};

@@ -55,8 +55,8 @@ static __global__ void __launch_bounds__(WIDTH)
         logits[row] = before + sum;
 }
 
-cudaError_t steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
-                         int num_steps, bool to_the_wait, int32_t *token, int32_t *logits)
+cudaError_t decode_steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
+                                int num_steps, bool to_the_wait, int32_t *token, int32_t *logits)
 {
     cudaError_t status = cudaSuccess;
 

@@ -24,8 +24,8 @@ enum { WIDTH = 64 }; /* elements per token, and threads per block */
  * @param logits       [num_rows], zeros before the first step
  * @param to_the_wait  launch only the second kernel, once, and end each of its threads at the wait
  */
-cudaError_t steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
-                         int num_steps, bool to_the_wait, int32_t *token, int32_t *logits);
+cudaError_t decode_steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
+                                int num_steps, bool to_the_wait, int32_t *token, int32_t *logits);
 
 #ifdef __cplusplus
 }

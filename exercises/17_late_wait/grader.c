@@ -63,7 +63,8 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
     int32_t *const token = grade_device_output(grade, "token", WIDTH * sizeof *token);
     int32_t *const logits = grade_device_inout(grade, "logits", zeros, row_bytes);
 
-    grade_run_launch(grade, steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
+    grade_run_launch(grade,
+                     decode_steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
     if (!to_the_wait)
         grade_check_int(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
 }
@@ -85,17 +86,18 @@ static void what_runs_before_the_wait(struct grade *grade)
     enum { ROWS = 5 };
 
     run(grade, ROWS, 1, true);
-    grade_check_unused(grade, "global_store_requests", "a store before WAIT(), or a path without it");
-    grade_check_unused(grade, "atomic_requests", "the sum needs the token, so no thread adds to it before WAIT()");
+    grade_check_counter_is_zero(grade, "global_store_requests", "a store before WAIT(), or a path without it");
+    grade_check_counter_is_zero(grade, "atomic_requests",
+                                "the sum needs the token, so no thread adds to it before WAIT()");
     grade_check_at_least(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3 * ROWS,
                          "two warps of a row can load weights, and a thread the bias, before WAIT()");
     grade_check_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), ROWS,
                          "shared memory belongs to the block: the sum can begin before WAIT()");
     grade_check_at_least(grade, "block_barriers", grade_counter(grade, "block_barriers"), ROWS,
                          "the barrier waits only for the own block: it can stand before WAIT()");
-    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
-                            "row");
-    grade_check_budget_each(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
+    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
+                                "row");
+    grade_check_budget_per_unit(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
 }
 
 const struct grade_case grade_cases[] = {
@@ -104,4 +106,4 @@ const struct grade_case grade_cases[] = {
     {"what_runs_before_the_wait", what_runs_before_the_wait, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.capability = 90, .feature = "launches that overlap"};
+const struct gpu_needs grade_needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};

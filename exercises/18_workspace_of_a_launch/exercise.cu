@@ -37,7 +37,7 @@ static int count_spare(int num_experts)
  * Returns the index of the call's workspace: that of earlier calls of the same kind, else a spare one; -1 if there is
  * none.
  */
-static int take(const struct call *call)
+static int take(const struct workspace_call *call)
 {
     // TODO take
     // Two launches that may run concurrently must not share a workspace. What must match besides the stream?
@@ -54,7 +54,7 @@ static int take(const struct call *call)
 }
 
 /** Makes a call. Returns the number of its workspace. */
-static int make_call(const struct call *call)
+static int make_call(const struct workspace_call *call)
 {
     int number = take(call);
 
@@ -67,16 +67,16 @@ static int make_call(const struct call *call)
     return number < 0 ? take(call) : number;
 }
 
-struct results make_calls(const struct call *calls, int num_calls)
+struct call_workspaces find_workspaces_of_calls(const struct workspace_call *calls, int num_calls)
 {
-    struct results results;
+    struct call_workspaces results;
 
     num_workspaces = 0;
     for (int i = 0; i < num_calls; i++) {
         const int before = num_workspaces;
 
-        results.workspace[i] = (int8_t)make_call(&calls[i]);
-        results.allocated[i] = (int8_t)(num_workspaces - before);
+        results.workspace_index[i] = (int8_t)make_call(&calls[i]);
+        results.num_allocated[i] = (int8_t)(num_workspaces - before);
     }
     return results;
 }

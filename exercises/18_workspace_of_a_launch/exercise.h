@@ -12,20 +12,20 @@ extern "C" {
 enum { MAX_CALLS = 24, MAX_WORKSPACES = 64, AT_ONCE = 8, SPARE = 4 };
 
 /** A call that launches a kernel that needs a workspace. */
-struct call {
+struct workspace_call {
     int stream;
     int capture; /**< number of the capture that the stream is in; 0 if none */
     int num_experts;
 };
 
 /** The results of several calls, in the order of the calls. */
-struct results {
-    int8_t workspace[MAX_CALLS]; /**< index of the call's workspace, from 0; -1 if none was left */
-    int8_t allocated[MAX_CALLS]; /**< number of workspaces that were allocated during the call */
+struct call_workspaces {
+    int8_t workspace_index[MAX_CALLS]; /**< index of the call's workspace, from 0; -1 if none was left */
+    int8_t num_allocated[MAX_CALLS];   /**< number of workspaces that were allocated during the call */
 };
 
 /** Makes the calls one after another, starting without any workspace. `num_calls` is at most MAX_CALLS. */
-struct results make_calls(const struct call *calls, int num_calls);
+struct call_workspaces find_workspaces_of_calls(const struct workspace_call *calls, int num_calls);
 
 #ifdef __cplusplus
 }

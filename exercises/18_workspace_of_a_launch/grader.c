@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /** Describes a call: "call 3 (stream 1 in capture 2, 256 experts)". */
-static const char *name_of(char text[96], const struct call *calls, int i)
+static const char *name_of(char text[96], const struct workspace_call *calls, int i)
 {
     char capture[32] = "";
 
@@ -19,7 +19,7 @@ static const char *name_of(char text[96], const struct call *calls, int i)
 }
 
 /** Returns why two calls must not share a workspace, or NULL if they must share one. */
-static const char *reason_apart(const struct call *a, const struct call *b)
+static const char *reason_apart(const struct workspace_call *a, const struct workspace_call *b)
 {
     if (a->stream != b->stream)
         return "launches on two streams may run at the same time";
@@ -28,35 +28,36 @@ static const char *reason_apart(const struct call *a, const struct call *b)
     return a->num_experts != b->num_experts ? "rows have another length" : NULL;
 }
 
-static void check_pair(struct grade *grade, const struct call *calls, const struct results *got, int i, int j)
+static void check_pair(struct grade *grade, const struct workspace_call *calls, const struct call_workspaces *got,
+                       int i, int j)
 {
     const char *const reason = reason_apart(&calls[i], &calls[j]);
-    const bool same = got->workspace[i] == got->workspace[j];
+    const bool same = got->workspace_index[i] == got->workspace_index[j];
     char one[96], other[96];
 
     if (reason && same)
-        grade_fail(grade, "%s has workspace %d, and so has %s: %s", name_of(one, calls, j), got->workspace[j],
+        grade_fail(grade, "%s has workspace %d, and so has %s: %s", name_of(one, calls, j), got->workspace_index[j],
                    name_of(other, calls, i), reason);
     if (!reason && !same)
         grade_fail(grade, "%s has workspace %d, expected %d, in which %s has left its words", name_of(one, calls, j),
-                   got->workspace[j], got->workspace[i], name_of(other, calls, i));
+                   got->workspace_index[j], got->workspace_index[i], name_of(other, calls, i));
 }
 
 /** Makes the calls and checks the results; at most `most` workspaces may be allocated. */
-static void check(struct grade *grade, const struct call *calls, int num_calls, int most)
+static void check(struct grade *grade, const struct workspace_call *calls, int num_calls, int most)
 {
-    struct results got;
+    struct call_workspaces got;
     char name[96];
     int allocated = 0;
 
     grade_describe_input(grade, "%d calls", num_calls);
-    GRADE_CALL(grade, &got, make_calls(calls, num_calls));
+    GRADE_CALL(grade, &got, find_workspaces_of_calls(calls, num_calls));
     for (int j = 0; j < num_calls; j++) {
-        allocated += got.allocated[j];
-        if (calls[j].capture && got.allocated[j] != 0)
+        allocated += got.num_allocated[j];
+        if (calls[j].capture && got.num_allocated[j] != 0)
             grade_fail(grade, "%s: %d workspaces were allocated in a capture, expected 0", name_of(name, calls, j),
-                       got.allocated[j]);
-        if (got.workspace[j] < 0 || got.workspace[j] >= allocated)
+                       got.num_allocated[j]);
+        if (got.workspace_index[j] < 0 || got.workspace_index[j] >= allocated)
             grade_fail(grade, "%s: it has no workspace, and %d were allocated", name_of(name, calls, j), allocated);
         for (int i = 0; i < j; i++)
             check_pair(grade, calls, &got, i, j);
@@ -67,28 +68,30 @@ static void check(struct grade *grade, const struct call *calls, int num_calls, 
 
 static void one_stream(struct grade *grade)
 {
-    static const struct call calls[] = {{1, 0, 256}, {1, 0, 256}, {1, 0, 256}};
+    static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 256}, {1, 0, 256}};
 
     check(grade, calls, 3, AT_ONCE);
 }
 
 static void two_streams(struct grade *grade)
 {
-    static const struct call calls[] = {{1, 0, 256}, {2, 0, 256}, {1, 0, 256}, {2, 0, 256}};
+    static const struct workspace_call calls[] = {{1, 0, 256}, {2, 0, 256}, {1, 0, 256}, {2, 0, 256}};
 
     check(grade, calls, 4, AT_ONCE);
 }
 
 static void two_captures(struct grade *grade)
 {
-    static const struct call calls[] = {{1, 0, 256}, {1, 1, 256}, {1, 1, 256}, {1, 2, 256}, {1, 0, 256}, {2, 0, 256}};
+    static const struct workspace_call calls[] = {{1, 0, 256}, {1, 1, 256}, {1, 1, 256},
+                                                  {1, 2, 256}, {1, 0, 256}, {2, 0, 256}};
 
     check(grade, calls, 6, AT_ONCE);
 }
 
 static void two_models(struct grade *grade)
 {
-    static const struct call calls[] = {{1, 0, 256}, {1, 0, 128}, {1, 1, 128}, {1, 0, 256}, {1, 2, 256}, {1, 0, 128}};
+    static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 128}, {1, 1, 128},
+                                                  {1, 0, 256}, {1, 2, 256}, {1, 0, 128}};
 
     check(grade, calls, 6, 2 * AT_ONCE);
 }
@@ -97,26 +100,26 @@ static void two_models(struct grade *grade)
 static void enough_for_captures(struct grade *grade)
 {
     for (int streams = 1; streams <= 10; streams++) {
-        struct call calls[MAX_CALLS];
+        struct workspace_call calls[MAX_CALLS];
         int num_calls = 0, captures;
 
         for (; num_calls < streams; num_calls++)
-            calls[num_calls] = (struct call){num_calls + 1, 0, 256};
+            calls[num_calls] = (struct workspace_call){num_calls + 1, 0, 256};
         for (captures = 0; captures < SPARE; captures++)
-            calls[num_calls++] = (struct call){1, captures + 1, 256};
+            calls[num_calls++] = (struct workspace_call){1, captures + 1, 256};
         check(grade, calls, num_calls, streams + SPARE <= AT_ONCE ? AT_ONCE : 2 * AT_ONCE);
     }
 }
 
 static void any_calls(struct grade *grade)
 {
-    struct call calls[MAX_CALLS] = {{0, 0, 64}, {0, 0, 65}};
+    struct workspace_call calls[MAX_CALLS] = {{0, 0, 64}, {0, 0, 65}};
 
     for (int round = 0; round < 4; round++) {
         for (int i = 2; i < MAX_CALLS; i++)
-            calls[i] = (struct call){(int)random_below(grade_random(grade), 2),
-                                     (int)random_below(grade_random(grade), 3),
-                                     64 + (int)random_below(grade_random(grade), 2)};
+            calls[i] = (struct workspace_call){(int)random_below(grade_random(grade), 2),
+                                               (int)random_below(grade_random(grade), 3),
+                                               64 + (int)random_below(grade_random(grade), 2)};
         check(grade, calls, MAX_CALLS, 4 * AT_ONCE);
     }
 }

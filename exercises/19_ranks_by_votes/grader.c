@@ -94,14 +94,14 @@ static void votes(struct grade *grade)
 
     check(grade, TOKENS, grade_fill_distinct);
     grade_check_at_least(grade, "votes", grade_counter(grade, "votes"), 2 * TOKENS, "all pairs are compared by votes");
-    grade_check_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
-    grade_check_unused(grade, "shuffles", "each lane can load the two scores that it compares");
-    grade_check_unused(grade, "shared_store_requests", "a vote tells all lanes at once");
-    grade_check_unused(grade, "atomic_requests", "a vote counts all rivals at once");
-    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS,
-                            "warp");
-    grade_check_budget_each(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1, TOKENS,
-                            "warp");
+    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
+    grade_check_counter_is_zero(grade, "shuffles", "each lane can load the two scores that it compares");
+    grade_check_counter_is_zero(grade, "shared_store_requests", "a vote tells all lanes at once");
+    grade_check_counter_is_zero(grade, "atomic_requests", "a vote counts all rivals at once");
+    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS,
+                                "warp");
+    grade_check_budget_per_unit(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1,
+                                TOKENS, "warp");
 }
 
 const struct grade_case grade_cases[] = {

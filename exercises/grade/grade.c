@@ -38,7 +38,7 @@ void grade_run_case(struct grade *grade, const struct grade_case *grade_case)
 {
     grade->random = random_seed(grade->seed, stream_of(grade_case->name));
     grade->input_description[0] = grade->message[0] = '\0';
-    grade->num_figures = 0;
+    grade->num_measurements = 0;
     grade->result = GRADE_PASSED;
     grade->status = cudaSuccess;
     cudaGetLastError(); /* clears the error of an earlier case */
@@ -56,7 +56,7 @@ static _Noreturn void end_case(struct grade *grade, enum grade_result result, co
 
     grade->result = result;
     vsnprintf(text, sizeof text, format, arguments);
-    advice = error_advice(text);
+    advice = error_find_advice(text);
     if (grade->input_description[0])
         snprintf(grade->message, sizeof grade->message, "%.*s (%s)%s", (int)(advice - text), text,
                  grade->input_description, advice);
@@ -81,7 +81,7 @@ static _Noreturn void end_as(struct grade *grade, enum grade_result result, cons
     end_case(grade, result, format, arguments);
 }
 
-_Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text)
+_Noreturn void grade_fail_launch(struct grade *grade, cudaError_t status, const char *text)
 {
     grade->status = status;
     end_as(grade, GRADE_FAULTED, "%s",
@@ -157,7 +157,7 @@ static struct grade_array *add_array(struct grade *grade, const char *name, size
     if (!device_buffer_allocate(&array->buffer, name, bytes, 0, &error))
         grade_give_up(grade, &error);
     array->name = name;
-    array->input = NULL;
+    array->initial_contents = NULL;
     grade->num_arrays++;
     return array;
 }
@@ -177,7 +177,7 @@ void *grade_device_input(struct grade *grade, const char *name, const void *host
     struct grade_array *const array = add_copy(grade, name, host, bytes);
     void *const copy = grade_allocate_host(grade, bytes);
 
-    array->input = memcpy(copy, host, bytes);
+    array->initial_contents = memcpy(copy, host, bytes);
     return array->buffer.data;
 }
 
@@ -229,13 +229,14 @@ void grade_finish_launch(struct grade *grade)
 
     if (status != cudaSuccess) {
         error_set_launch_failure(status, &error);
-        grade_fault(grade, status, error.text);
+        grade_fail_launch(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];
 
         if (!device_buffer_check_guards(&array->buffer, array->name, &error) ||
-            (array->input && !device_buffer_check_unchanged(&array->buffer, array->input, array->name, &error)))
+            (array->initial_contents &&
+             !device_buffer_check_unchanged(&array->buffer, array->initial_contents, array->name, &error)))
             grade_fail(grade, "%s", error.text);
     }
 }

@@ -88,24 +88,24 @@ void grade_finish_launch(struct grade *grade);
  * before grade_finish_launch().
  */
 #define grade_launch(grade, launch) \
-    (grade_child_begins(grade) ? grade_child_ends(grade, (launch)) : (void)0, grade_child_status(grade))
+    (grade_fork_child(grade) ? grade_child_store_status(grade, (launch)) : (void)0, grade_child_status(grade))
 cudaError_t grade_child_status(struct grade *grade);
 
 /**
  * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_CALL(grade, &forecast,
  * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_MAX_RESULT_BYTES bytes.
  */
-#define GRADE_CALL(grade, result, call)                                                                       \
-    (grade_child_begins(grade) ? (*(result) = (call), grade_child_returns(grade, (result), sizeof *(result))) \
-                               : (void)0,                                                                     \
+#define GRADE_CALL(grade, result, call)                                                                          \
+    (grade_fork_child(grade) ? (*(result) = (call), grade_child_store_result(grade, (result), sizeof *(result))) \
+                             : (void)0,                                                                          \
      grade_finish_call(grade, (result), sizeof *(result)))
 enum { GRADE_MAX_RESULT_BYTES = 256 };
 void grade_finish_call(struct grade *grade, void *result, size_t bytes);
 
 /* The parts of grade_launch() and GRADE_CALL(), defined in grade_child.c. */
-bool grade_child_begins(struct grade *grade);
-void grade_child_ends(struct grade *grade, cudaError_t status);
-void grade_child_returns(struct grade *grade, const void *result, size_t bytes);
+bool grade_fork_child(struct grade *grade);
+void grade_child_store_status(struct grade *grade, cudaError_t status);
+void grade_child_store_result(struct grade *grade, const void *result, size_t bytes);
 
 /** Returns a host copy of an entire array that grade_device_output() or grade_device_inout() made. */
 const void *grade_download(struct grade *grade, const void *device);
@@ -143,9 +143,9 @@ void grade_check_gate(struct grade *grade, grade_gate_launch *launch, const stru
 /** Parameters for generating align's ids, in addition to the problem's. */
 struct grade_id_options {
     enum align_dist dist;
-    int topk;           /**< ids per token; 0 stands for 8 */
-    bool has_map;       /**< use a random expert_map, in which half of the experts are local */
-    int misalign_words; /**< number of 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
+    int topk;            /**< ids per token; 0 stands for 8 */
+    bool has_expert_map; /**< use a random expert_map, in which half of the experts are local */
+    int misalign_words;  /**< number of 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
 };
 
 /**
@@ -178,14 +178,14 @@ void grade_check_budget(struct grade *grade, const char *name, uint64_t measured
 /** Reports the number of divergent branches and, if it is not 0, fails with the lines at which a warp diverges. */
 void grade_check_no_divergence(struct grade *grade);
 /** Fails the case if there are bank conflicts; the message says how many wavefronts the loads and stores took. */
-void grade_check_no_conflicts(struct grade *grade);
+void grade_check_no_bank_conflicts(struct grade *grade);
 
 /**
  * Reports the measured figure per unit, for `num_units` units called `unit_name` ("warp"), and fails if it exceeds the
  * limit: "shuffles: 60 by 4 warps, 15 each; at most 10 each are allowed".
  */
-void grade_check_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int num_units,
-                             const char *unit_name);
+void grade_check_budget_per_unit(struct grade *grade, const char *name, uint64_t measured, uint64_t limit,
+                                 int num_units, const char *unit_name);
 
 /**
  * Fails if the figure is below `least`, which indicates a different method: "too few shuffles: 0, at least 20: WHY".
@@ -193,7 +193,7 @@ void grade_check_budget_each(struct grade *grade, const char *name, uint64_t mea
 void grade_check_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
 
 /** Fails if the counter is not 0: "no votes are needed here, and 4 were counted: WHY". */
-void grade_check_unused(struct grade *grade, const char *name, const char *why);
+void grade_check_counter_is_zero(struct grade *grade, const char *name, const char *why);
 
 /**
  * Fails unless lanes exchange data by shuffles only: each of `num_warps` warps must load its input in one request and

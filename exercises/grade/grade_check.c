@@ -89,13 +89,13 @@ uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const cha
 
 void grade_report_measure(struct grade *grade, const char *name, double value)
 {
-    struct grade_figure *const figure = &grade->figures[grade->num_figures];
+    struct grade_measurement *const figure = &grade->measurements[grade->num_measurements];
 
-    if (!grade_has_counters(grade) || grade->num_figures == GRADE_MAX_FIGURES)
+    if (!grade_has_counters(grade) || grade->num_measurements == GRADE_MAX_MEASUREMENTS)
         return;
     snprintf(figure->name, sizeof figure->name, "%s", name);
     figure->value = value;
-    grade->num_figures++;
+    grade->num_measurements++;
 }
 
 /** Writes "; most at FILE:LINE (16 times)", the lines with the most requests that a counter counts, or "". */
@@ -131,7 +131,7 @@ void grade_check_no_divergence(struct grade *grade)
                measured, places);
 }
 
-void grade_check_no_conflicts(struct grade *grade)
+void grade_check_no_bank_conflicts(struct grade *grade)
 {
     const uint64_t measured = grade_counter(grade, "shared_conflicts");
 
@@ -145,8 +145,8 @@ void grade_check_no_conflicts(struct grade *grade)
                    grade_counter(grade, "shared_store_requests"));
 }
 
-void grade_check_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int num_units,
-                             const char *unit_name)
+void grade_check_budget_per_unit(struct grade *grade, const char *name, uint64_t measured, uint64_t limit,
+                                 int num_units, const char *unit_name)
 {
     const double each = (double)measured / num_units;
     char figure[64], most[420];
@@ -166,7 +166,7 @@ void grade_check_at_least(struct grade *grade, const char *name, uint64_t measur
         grade_fail(grade, "too few %s: %" PRIu64 ", at least %" PRIu64 ": %s", name, measured, least, why);
 }
 
-void grade_check_unused(struct grade *grade, const char *name, const char *why)
+void grade_check_counter_is_zero(struct grade *grade, const char *name, const char *why)
 {
     const uint64_t measured = grade_counter(grade, name);
 
@@ -179,13 +179,13 @@ void grade_check_shuffles_only(struct grade *grade, int num_warps, int least, in
     static const char *const others[] = {"votes", "shared_load_requests", "shared_store_requests", "atomic_requests"};
     const uint64_t shuffles = grade_counter(grade, "shuffles");
 
-    grade_check_budget_each(grade, "shuffles", shuffles, (uint64_t)most, num_warps, "warp");
+    grade_check_budget_per_unit(grade, "shuffles", shuffles, (uint64_t)most, num_warps, "warp");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        grade_check_unused(grade, others[i], "lanes learn from each other by shuffles");
+        grade_check_counter_is_zero(grade, others[i], "lanes learn from each other by shuffles");
     grade_check_at_least(grade, "shuffles", shuffles, (uint64_t)(least * num_warps),
                          "how else do lanes learn from each other?");
-    grade_check_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, num_warps,
-                            "warp");
+    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1,
+                                num_warps, "warp");
 }
 
 void grade_check_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)

@@ -24,7 +24,7 @@
    earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
-bool grade_child_open(struct grade *grade)
+bool grade_allocate_child_results(struct grade *grade)
 {
     if (!grade_has_counters(grade))
         return true;
@@ -34,7 +34,7 @@ bool grade_child_open(struct grade *grade)
         grade->shared_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
     backend_count_request_lines();
-    return grade->shared_results && backend_share_with_forks();
+    return grade->shared_results && backend_share_memory_with_forks();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static void become_the_learners(pid_t parent)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LAUNCH_SECONDS}, NULL);
 }
 
-void grade_child_ends(struct grade *grade, cudaError_t status)
+void grade_child_store_status(struct grade *grade, cudaError_t status)
 {
     struct grade_child_results *const results = grade->shared_results;
 
@@ -66,11 +66,11 @@ void grade_child_ends(struct grade *grade, cudaError_t status)
     _exit(0);
 }
 
-void grade_child_returns(struct grade *grade, const void *result, size_t bytes)
+void grade_child_store_result(struct grade *grade, const void *result, size_t bytes)
 {
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(grade->shared_results->result, result, bytes);
-    grade_child_ends(grade, cudaSuccess);
+    grade_child_store_status(grade, cudaSuccess);
 }
 
 /* --- the grader's process ----------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
                  WEXITSTATUS(status));
 }
 
-bool grade_child_begins(struct grade *grade)
+bool grade_fork_child(struct grade *grade)
 {
     struct grade_child_results *const results = grade->shared_results;
     const pid_t parent = getpid();
@@ -134,7 +134,7 @@ bool grade_child_begins(struct grade *grade)
 cudaError_t grade_child_status(struct grade *grade)
 {
     if (grade->child_end_text[0])
-        grade_fault(grade, cudaErrorLaunchFailure, grade->child_end_text);
+        grade_fail_launch(grade, cudaErrorLaunchFailure, grade->child_end_text);
     if (grade->shared_results)
         grade->counters = grade->shared_results->counters;
     else

@@ -51,8 +51,8 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
     static const char *const results[] = {
         [GRADE_PASSED] = "pass", [GRADE_FAILED] = "fail", [GRADE_FAULTED] = "fault", [GRADE_NOT_TRIED] = "fault"};
 
-    for (int i = 0; i < grade->num_figures; i++)
-        report("measure\t%s\t%.17g", grade->figures[i].name, grade->figures[i].value);
+    for (int i = 0; i < grade->num_measurements; i++)
+        report("measure\t%s\t%.17g", grade->measurements[i].name, grade->measurements[i].value);
     for (char *at = grade->message; *at; at++)
         if (*at == '\t' || *at == '\n')
             *at = ' ';
@@ -79,7 +79,7 @@ struct grade_options {
     uint64_t seed;
     const char *only;  /**< the name of the only case to run, or NULL */
     const char *trace; /**< the file for a trace, or NULL */
-    bool until_failure;
+    bool stop_after_failure;
 };
 
 /** Runs the cases. Returns the number of cases that did not pass, or -1 if there was no case to run. */
@@ -93,7 +93,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
     if (planned == 0)
         return -1;
     report("plan\t%d", planned);
-    for (int i = 0; i < num_grade_cases && !(failed && options->until_failure); i++) {
+    for (int i = 0; i < num_grade_cases && !(failed && options->stop_after_failure); i++) {
         if (!is_asked(grade, &grade_cases[i], options->only))
             continue;
         report("try\t%s", grade_cases[i].name);
@@ -102,7 +102,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
             device = can_go_on(grade);
         } else {
             grade->result = GRADE_NOT_TRIED;
-            grade->num_figures = 0;
+            grade->num_measurements = 0;
             snprintf(grade->message, sizeof grade->message, "not tried, since an earlier case did not end well");
         }
         failed += grade->result != GRADE_PASSED;
@@ -148,7 +148,7 @@ static bool read_arguments(int argc, char **argv, struct grade_options *options)
         char *end;
 
         if (strcmp(argv[i], "--until-failure") == 0) {
-            options->until_failure = true;
+            options->stop_after_failure = true;
             continue;
         }
         if (strcmp(argv[i], "--records") == 0) {
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     }
     if (options.trace)
         return write_trace(&grade, options.only, options.trace);
-    if (!grade_child_open(&grade)) {
+    if (!grade_allocate_child_results(&grade)) {
         fprintf(stderr, "too little memory, address space (ulimit -v shows a limit) or processes to launch in\n");
         return 3;
     }

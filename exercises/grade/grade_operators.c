@@ -27,16 +27,16 @@ static cudaError_t launched(void)
 static cudaError_t launch_gate(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream)
 {
-    if (grade_child_begins(grade_now))
-        grade_child_ends(grade_now, gate_launch_now(problem, buffers, stream));
+    if (grade_fork_child(grade_now))
+        grade_child_store_status(grade_now, gate_launch_now(problem, buffers, stream));
     return launched();
 }
 
 static cudaError_t launch_align(const struct align_problem *problem, const struct align_buffers *buffers,
                                 cudaStream_t stream)
 {
-    if (grade_child_begins(grade_now))
-        grade_child_ends(grade_now, align_launch_now(problem, buffers, stream));
+    if (grade_fork_child(grade_now))
+        grade_child_store_status(grade_now, align_launch_now(problem, buffers, stream));
     return launched();
 }
 
@@ -50,7 +50,7 @@ static void settle(struct grade *grade, const struct error *error)
     if (error->result != RUN_WRONG)
         grade_give_up(grade, error);
     if (status_now != cudaSuccess)
-        grade_fault(grade, status_now, error->text);
+        grade_fail_launch(grade, status_now, error->text);
     grade_fail(grade, "%s", error->text);
 }
 
@@ -97,9 +97,9 @@ static void run_align(const struct align_problem *problem, const struct align_im
     const struct checked_launch launch = align_checked_launch(problem, step);
     struct tensors tensors;
 
-    if (!align_tensors_allocate(problem, step, ids->has_map, ids->misalign_words, &tensors, error))
+    if (!align_tensors_allocate(problem, step, ids->has_expert_map, ids->misalign_words, &tensors, error))
         return;
-    if (ids->has_map)
+    if (ids->has_expert_map)
         align_generate_expert_map(problem->num_experts, seed, tensors.tensor[ALIGN_EXPERT_MAP].host.data);
     if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed,
                            tensors.tensor[ALIGN_TOPK_IDS].host.data, error))
@@ -124,7 +124,7 @@ void grade_check_align(struct grade *grade, const struct align_implementation *s
         grade_give_up(grade, &error);
     align_problem_describe(&whole, described, sizeof described);
     grade_describe_input(grade, "%s; ids: %s%s", described, align_dist_names[ids->dist],
-                         ids->has_map ? ", with a map" : "");
+                         ids->has_expert_map ? ", with a map" : "");
     align_launch_now = step->launch;
     watched.launch = launch_align;
     status_now = cudaSuccess;

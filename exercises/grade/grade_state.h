@@ -9,7 +9,7 @@
 #include <setjmp.h>
 
 enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_INPUT_DESCRIPTION_SIZE = 240 };
-enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
+enum { GRADE_MAX_MEASUREMENTS = 64, GRADE_MEASUREMENT_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns to the grader. */
 struct grade_child_results {
@@ -24,8 +24,8 @@ struct grade_child_results {
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
 
 /** A figure that a case measured and that is shown to the learner. */
-struct grade_figure {
-    char name[GRADE_FIGURE_NAME_SIZE];
+struct grade_measurement {
+    char name[GRADE_MEASUREMENT_NAME_SIZE];
     double value;
 };
 
@@ -33,7 +33,7 @@ struct grade_figure {
 struct grade_array {
     const char *name;
     struct device_buffer buffer;
-    const void *input; /**< the contents, which a launch must not change; NULL for an output */
+    const void *initial_contents; /**< the contents, which a launch must not change; NULL for an output */
 };
 
 struct grade {
@@ -42,7 +42,7 @@ struct grade {
     struct random random;
     struct backend_info backend;
     struct grade_child_results *shared_results; /**< shared with the learner's processes; NULL on a GPU */
-    cudaError_t child_status; /**< the launch's status, set by grade_child_begins() and grade_child_ends() */
+    cudaError_t child_status; /**< the launch's status, set by grade_fork_child() and grade_child_store_status() */
     char child_end_text[192]; /**< how the process ended if not normally, or "" */
     struct run_counters
         counters; /**< counters of the launches that grade_run_launch() or a similar function waited for */
@@ -51,8 +51,8 @@ struct grade {
     int num_arrays;
     void **host_allocations; /**< allocations of grade_allocate_host() */
     int num_host_allocations, max_host_allocations;
-    struct grade_figure figures[GRADE_MAX_FIGURES];
-    int num_figures;
+    struct grade_measurement measurements[GRADE_MAX_MEASUREMENTS];
+    int num_measurements;
     enum grade_result result;
     char message[GRADE_MESSAGE_SIZE];
     cudaError_t status; /**< status of the failed launch */
@@ -62,14 +62,14 @@ struct grade {
 void grade_run_case(struct grade *grade, const struct grade_case *grade_case);
 
 /** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
-bool grade_child_open(struct grade *grade);
+bool grade_allocate_child_results(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
 void grade_read_counters(struct grade *grade);
 
 /** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
  * `text`. */
-_Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
+_Noreturn void grade_fail_launch(struct grade *grade, cudaError_t status, const char *text);
 
 /** Ends the case because of a problem that is not the learner's fault. */
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error);

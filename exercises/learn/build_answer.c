@@ -84,8 +84,10 @@ static bool add_messages(struct built_answer *built, const struct child_text *sa
 static enum build_result run(struct command *command, struct built_answer *built, struct error *error)
 {
     static char no_end[] = "the compiler was stopped: it took too long, printed too much, or crashed\n";
-    const struct verdict_limits limits = {
-        .seconds = COMPILER_SECONDS, .memory_bytes = SIZE_MAX, .output_bytes = (size_t)64 << 20, .max_events = 1};
+    const struct verdict_limits limits = {.seconds_per_case = COMPILER_SECONDS,
+                                          .memory_bytes = SIZE_MAX,
+                                          .output_bytes = (size_t)64 << 20,
+                                          .max_events = 1};
     const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
     struct child_result end;
     enum build_result result;
@@ -157,12 +159,13 @@ static bool make_folder(struct built_answer *built, struct error *error)
     snprintf(parent, sizeof parent, "%s/exercises", answer_build_folder);
     if (mkdir(parent, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
-    snprintf(built->folder, sizeof built->folder, "%s/answer.XXXXXX", parent);
-    if (!mkdtemp(built->folder)) {
-        built->folder[0] = '\0';
+    snprintf(built->build_folder, sizeof built->build_folder, "%s/answer.XXXXXX", parent);
+    if (!mkdtemp(built->build_folder)) {
+        built->build_folder[0] = '\0';
         return error_set(error, "%s: nothing can be written there: %s", parent, strerror(errno));
     }
-    snprintf(built->program, sizeof built->program, "%.*s/program", BUILT_PATH_SIZE - 10, built->folder);
+    snprintf(built->program_path, sizeof built->program_path, "%.*s/program", BUILT_PATH_SIZE - 10,
+             built->build_folder);
     return true;
 }
 
@@ -189,7 +192,7 @@ static char *write_source(const struct named_text *text, const char *path, struc
 
 void built_answer_remove(struct built_answer *built)
 {
-    DIR *const folder = built->folder[0] ? opendir(built->folder) : NULL;
+    DIR *const folder = built->build_folder[0] ? opendir(built->build_folder) : NULL;
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)))
@@ -197,8 +200,8 @@ void built_answer_remove(struct built_answer *built)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
-    if (built->folder[0])
-        rmdir(built->folder);
+    if (built->build_folder[0])
+        rmdir(built->build_folder);
     free(built->messages);
     memset(built, 0, sizeof *built);
 }
@@ -224,18 +227,18 @@ static enum build_result compile(const struct answer *answer, struct built_answe
     add_words(&command, answer->for_gpu ? answer_gpu_compile : answer_compile);
     if (!answer->for_gpu)
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour_messages ? "always" : "never");
-    add_formatted(&command, "-Iexercises/%s", answer->exercise);
+    add_formatted(&command, "-Iexercises/%s", answer->exercise_name);
     add_words(&command, answer->for_gpu ? "-c" : "-x c++ -c");
-    add_formatted(&command, "%s/answer.%s", built->folder, answer->for_gpu ? "cu" : "cc");
+    add_formatted(&command, "%s/answer.%s", built->build_folder, answer->for_gpu ? "cu" : "cc");
     add_word(&command, "-o");
-    add_formatted(&command, "%s/answer.o", built->folder);
+    add_formatted(&command, "%s/answer.o", built->build_folder);
     return run(&command, built, error);
 }
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build_folder,
-             answer->for_gpu ? "gpu" : "cpu", answer->exercise);
+             answer->for_gpu ? "gpu" : "cpu", answer->exercise_name);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
@@ -245,11 +248,11 @@ static enum build_result link_program(const struct answer *answer, struct built_
 
     grader_path(answer, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_link : answer_link);
-    add_formatted(&command, "%s/answer.o", built->folder);
+    add_formatted(&command, "%s/answer.o", built->build_folder);
     add_word(&command, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_libraries : answer_libraries);
     add_word(&command, "-o");
-    add_word(&command, built->program);
+    add_word(&command, built->program_path);
     return run(&command, built, error);
 }
 
@@ -259,14 +262,14 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
     char path[PATH_ROOM];
     enum build_result result = BUILD_DONE;
 
-    snprintf(path, sizeof path, "%s/answer.cu", built->folder);
+    snprintf(path, sizeof path, "%s/answer.cu", built->build_folder);
 
     char *const written = write_source(&answer->text, path, error);
 
     if (!written)
         return BUILD_NOT_POSSIBLE;
     if (!answer->for_gpu) {
-        result = rewrite(built->folder, built, error);
+        result = rewrite(built->build_folder, built, error);
         if (result == BUILD_NOT_COMPILED)
             rename_place(built, path, written);
     }

@@ -27,17 +27,17 @@ enum { BUILT_PATH_SIZE = 256 };
 
 /** A built program and its private folder. */
 struct built_answer {
-    char folder[BUILT_PATH_SIZE];  /**< "" before it is made and after it is removed */
-    char program[BUILT_PATH_SIZE]; /**< in the folder */
-    char *messages;                /**< the compiler's output, with warnings, possibly ""; NULL only before building */
+    char build_folder[BUILT_PATH_SIZE]; /**< "" before it is made and after it is removed */
+    char program_path[BUILT_PATH_SIZE]; /**< in the folder */
+    char *messages; /**< the compiler's output, with warnings, possibly ""; NULL only before building */
 };
 
 /** An answer to build. */
 struct answer {
-    const char *exercise;   /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
-    struct named_text text; /**< the file with its regions filled in; text.path is the file's name in messages */
-    bool for_gpu;           /**< compile with nvcc, for a GPU */
-    bool colour_messages;   /**< colour the compiler's messages */
+    const char *exercise_name; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
+    struct named_text text;    /**< the file with its regions filled in; text.path is the file's name in messages */
+    bool for_gpu;              /**< compile with nvcc, for a GPU */
+    bool colour_messages;      /**< colour the compiler's messages */
 };
 
 /**

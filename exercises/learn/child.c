@@ -262,7 +262,7 @@ static bool has_ended(pid_t child)
 
 static int (*stop_asked)(void);
 
-void child_stop_when(int (*should_stop)(void))
+void child_set_stop_condition(int (*should_stop)(void))
 {
     stop_asked = should_stop;
 }
@@ -271,7 +271,7 @@ void child_stop_when(int (*should_stop)(void))
 static enum child_outcome watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
-    double deadline = monotonic_seconds() + limits->seconds;
+    double deadline = monotonic_seconds() + limits->seconds_per_case;
 
     for (;;) {
         const bool ended = has_ended(child);
@@ -281,7 +281,7 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
-            deadline = monotonic_seconds() + limits->seconds;
+            deadline = monotonic_seconds() + limits->seconds_per_case;
 
         if (streams[0].total > limits->output_bytes)
             return CHILD_WROTE_TOO_MUCH;
@@ -323,7 +323,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
     struct pipes pipes;
     struct stream streams[2] = {
         {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
-        {.end = &pipes.records.read, .text = &end->records, .kept = limits->output_bytes},
+        {.end = &pipes.records.read, .text = &end->record_lines, .kept = limits->output_bytes},
     };
     const double began = monotonic_seconds();
 
@@ -336,7 +336,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
     if (child > 0) {
         end->outcome = watch(child, streams, limits);
         reap(child, limits, end);
-        end->seconds = monotonic_seconds() - began;
+        end->wall_seconds = monotonic_seconds() - began;
     }
     pipes_close(&pipes);
     return child > 0;
@@ -345,6 +345,6 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
 void child_result_free(struct child_result *end)
 {
     free(end->output.text);
-    free(end->records.text);
+    free(end->record_lines.text);
     memset(end, 0, sizeof *end);
 }

@@ -12,7 +12,7 @@ enum child_outcome {
     CHILD_KILLED, /**< killed by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_STOPPED, /**< stopped at the request of the function given to child_stop_when() */
+    CHILD_STOPPED, /**< stopped at the request of the function given to child_set_stop_condition() */
 };
 
 /** A child's output, terminated by a NUL; NULL if there is none. */
@@ -24,12 +24,12 @@ struct child_text {
 /** How a child ended, and its output. */
 struct child_result {
     enum child_outcome outcome;
-    int exit_code;             /**< if CHILD_EXITED */
-    int signal;                /**< if CHILD_KILLED */
-    bool maybe_out_of_memory;  /**< it may have died because it ran out of memory */
-    double seconds;            /**< wall time */
-    struct child_text output;  /**< the first 64 KiB of standard output and error */
-    struct child_text records; /**< the output on descriptor 3 */
+    int exit_code;                  /**< if CHILD_EXITED */
+    int signal;                     /**< if CHILD_KILLED */
+    bool maybe_out_of_memory;       /**< it may have died because it ran out of memory */
+    double wall_seconds;            /**< wall time */
+    struct child_text output;       /**< the first 64 KiB of standard output and error */
+    struct child_text record_lines; /**< the output on descriptor 3 */
 };
 
 /**
@@ -44,7 +44,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
  * Sets a function that child_run() calls about fifty times a second; when it returns a non-zero value, the child is
  * stopped. NULL removes the function.
  */
-void child_stop_when(int (*should_stop)(void));
+void child_set_stop_condition(int (*should_stop)(void));
 
 void child_result_free(struct child_result *end);
 

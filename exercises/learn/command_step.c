@@ -24,17 +24,17 @@ static bool make_folder(char *folder, size_t size, struct error *error)
 }
 
 /** Makes the stepper page of a trace, using docs/stepper. Returns false with a one-line error on failure. */
-static bool make_page(const struct learn *learn, const struct exercise *exercise, const char *trace, const char *page,
-                      struct error *error)
+static bool make_page(const struct learn_session *learn, const struct exercise *exercise, const char *trace,
+                      const char *page, struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1};
+        .seconds_per_case = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1};
     char command[LEARN_PATH_SIZE];
     const char *const words[] = {"python3", "docs/tools/stepper_pages.py", trace, page, exercise->name, command, NULL};
     struct child_result end;
     bool good;
 
-    snprintf(command, sizeof command, "%s step %s", learn->command, exercise->name);
+    snprintf(command, sizeof command, "%s step %s", learn->program_path, exercise->name);
     if (!child_run(words, &limits, &end, error))
         return false;
     good = (end.outcome == CHILD_EXITED && end.exit_code == 0) ||
@@ -61,7 +61,7 @@ static void open_page(char *page)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-int command_step(struct learn *learn, const struct parsed_command *parsed)
+int command_make_stepper_page(struct learn_session *learn, const struct parsed_command *parsed)
 {
     char folder[LEARN_PATH_SIZE], trace[2 * LEARN_PATH_SIZE], page[2 * LEARN_PATH_SIZE];
     struct grading_options grading = {.trace_path = trace};
@@ -79,7 +79,7 @@ int command_step(struct learn *learn, const struct parsed_command *parsed)
     if (!make_page(learn, exercise, trace, page, &error))
         return learn_print_error(&error);
     terminal_print(&learn->terminal, STYLE_PLAIN, "This page plays what your kernel does, step by step:\n  %s%s\n",
-                   learn->course.root_prefix, page);
+                   learn->course_paths.root_prefix, page);
     open_page(page);
     return LEARN_DONE;
 }

@@ -28,7 +28,7 @@ static void note_saved(void *context, const char *name)
 }
 
 /** Keeps only the learner's current exercise if all are marked, as happens when the system has lost events. */
-static void keep_one_of_all(const struct learn *learn, struct saved *saved)
+static void keep_one_of_all(const struct learn_session *learn, struct saved *saved)
 {
     const struct exercise *const current = learn_current_exercise(learn);
 
@@ -44,7 +44,7 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 /**
  * Copies the learner's current exercise and shows the copy's path. Returns false if nothing can be watched.
  */
-static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
+static bool show_start(struct learn_session *learn, const struct exercise **current, struct error *error)
 {
     if (!learn_lock_progress(learn, error))
         return false;
@@ -52,13 +52,13 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
     *current = learn_current_exercise(learn);
     if (!*current) {
         learn_unlock_progress(learn);
-        show_next(learn, NULL);
+        show_next_exercise(learn, NULL);
         return true;
     }
     fputc('\n', learn->terminal.stream);
     show_exercise(learn, *current);
     if (learn_begin_exercise(learn, *current, error)) {
-        learn_set_current(learn, *current);
+        learn_set_current_exercise(learn, *current);
         return learn_write_progress(learn, error);
     }
     learn_unlock_progress(learn);
@@ -68,7 +68,7 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
 }
 
 /** Shows the progress and the next exercise after a pass, and makes the learner's copy of that exercise. */
-static void move_on(struct learn *learn)
+static void move_on(struct learn_session *learn)
 {
     struct error error = {0};
     const struct exercise *next;
@@ -79,7 +79,7 @@ static void move_on(struct learn *learn)
     }
     next = learn_current_exercise(learn);
     if (next && learn_begin_exercise(learn, next, &error)) {
-        learn_set_current(learn, next);
+        learn_set_current_exercise(learn, next);
         learn_write_progress(learn, &error);
     } else {
         learn_unlock_progress(learn);
@@ -88,14 +88,14 @@ static void move_on(struct learn *learn)
         learn_print_error(&error);
     fputc('\n', learn->terminal.stream);
     show_progress(learn);
-    show_next(learn, next);
+    show_next_exercise(learn, next);
 }
 
 /** Grades the exercise. Returns the exercise, or NULL if it has passed. */
-static const struct exercise *grade(struct learn *learn, const struct exercise *exercise, bool show_output)
+static const struct exercise *grade(struct learn_session *learn, const struct exercise *exercise, bool show_output)
 {
     const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
-    const bool had_passed = before && before->passed;
+    const bool had_passed = before && before->has_passed;
 
     fputc('\n', learn->terminal.stream);
     if (grade_file(learn, exercise, &(struct grading_options){.is_watching = true, .show_output = show_output}) !=
@@ -112,7 +112,7 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
  * Handles a key. `shown` is the exercise that was graded last, or NULL for the learner's current one. Returns false if
  * the key ends the program.
  */
-static bool press(struct learn *learn, char key, const struct exercise **shown)
+static bool press(struct learn_session *learn, char key, const struct exercise **shown)
 {
     const struct exercise *const exercise = *shown ? *shown : learn_current_exercise(learn);
     const struct parsed_command parsed = {.exercise_name = exercise ? exercise->name : NULL}, none = {0};
@@ -146,25 +146,25 @@ static char read_key(void)
 }
 
 /** Waits for saved files or, unless *key is 0, for a key, which it stores in *key. */
-static enum watch_result wait_for(struct learn *learn, struct folder_watch *watch, struct saved *saved, char *key,
-                                  struct error *error)
+static enum watch_result wait_for(struct learn_session *learn, struct folder_watch *watch, struct saved *saved,
+                                  char *key, struct error *error)
 {
-    const bool keys = *key && terminal_begin_keys(&learn->terminal);
+    const bool keys = *key && terminal_begin_single_keys(&learn->terminal);
     const enum watch_result result = watch_wait(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1, note_saved,
                                                 saved, error);
 
     if (result == WATCH_KEY)
         *key = read_key();
-    terminal_end_keys();
-    terminal_measure(&learn->terminal);
+    terminal_end_single_keys();
+    terminal_update_width(&learn->terminal);
     return result;
 }
 
-static void show_keys(const struct learn *learn)
+static void show_keys(const struct learn_session *learn)
 {
-    const bool keys = terminal_begin_keys(&learn->terminal);
+    const bool keys = terminal_begin_single_keys(&learn->terminal);
 
-    terminal_end_keys();
+    terminal_end_single_keys();
     if (keys)
         terminal_print(&learn->terminal, STYLE_FAINT, "\nWatching.  h hint  n next  o output  l list  q quit\n");
 }
@@ -172,14 +172,14 @@ static void show_keys(const struct learn *learn)
 /* --- watching ----------------------------------------------------------------------------------------------------- */
 
 /** Grades all saved files, then waits for more or for a key, until the learner quits. */
-static int watch_files(struct learn *learn, struct folder_watch *watch, struct saved *saved)
+static int watch_files(struct learn_session *learn, struct folder_watch *watch, struct saved *saved)
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
     char key = ' '; /* 0 if keys cannot be read */
 
     for (bool idle = false;;) {
-        for (size_t i = 0; i < num_exercises && !interrupt_signal(); i++)
+        for (size_t i = 0; i < num_exercises && !interrupt_last_signal(); i++)
             if (saved->files[i])
                 shown = grade(learn, &exercise_list[i], false);
         memset(saved, 0, sizeof *saved);
@@ -212,7 +212,7 @@ static void note_nothing(int signal_number)
     (void)signal_number;
 }
 
-int command_watch(struct learn *learn, const struct parsed_command *parsed)
+int command_watch(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     struct saved saved = {{false}};
@@ -225,7 +225,7 @@ int command_watch(struct learn *learn, const struct parsed_command *parsed)
         return learn_print_error(&error);
     terminal_print(&learn->terminal, STYLE_FAINT,
                    "\nWatching %sexercises/mine: a file is graded when it is saved. Ctrl-C ends.\n",
-                   learn->course.root_prefix);
+                   learn->course_paths.root_prefix);
     if (current)
         saved.files[current - exercise_list] = true;
     sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},
@@ -233,7 +233,7 @@ int command_watch(struct learn *learn, const struct parsed_command *parsed)
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = note_nothing}, NULL);
     code = watch_files(learn, &watch, &saved);
     watch_close(&watch);
-    if (interrupt_signal() == SIGINT || interrupt_signal() == 0) {
+    if (interrupt_last_signal() == SIGINT || interrupt_last_signal() == 0) {
         fputc('\n', learn->terminal.stream);
         show_progress(learn);
     }

@@ -9,17 +9,17 @@
 #include <string.h>
 
 /** Returns the exercise named `wanted`. On failure, returns NULL with a one-line error. */
-static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
+static const struct exercise *find_exercise(const struct learn_session *learn, const char *wanted, struct error *error)
 {
     struct error why = {0};
     const struct exercise *const found = exercise_find(wanted, &why);
 
     if (!found)
-        error_set(error, "%s; '%s list' shows all", why.text, learn->command);
+        error_set(error, "%s; '%s list' shows all", why.text, learn->program_path);
     return found;
 }
 
-const struct exercise *find_exercise_or_current(struct learn *learn, const char *wanted, struct error *error)
+const struct exercise *find_exercise_or_current(struct learn_session *learn, const char *wanted, struct error *error)
 {
     const struct exercise *current;
 
@@ -33,18 +33,18 @@ const struct exercise *find_exercise_or_current(struct learn *learn, const char 
     return current;
 }
 
-int command_list(struct learn *learn, const struct parsed_command *parsed)
+int command_list(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
 
     (void)parsed;
     if (!learn_read_progress(learn, &error))
         return learn_print_error(&error);
-    show_list(learn);
+    show_exercise_list(learn);
     return LEARN_DONE;
 }
 
-int command_run(struct learn *learn, const struct parsed_command *parsed)
+int command_run(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *const exercise = find_exercise_or_current(learn, parsed->exercise_name, &error);
@@ -58,7 +58,8 @@ int command_run(struct learn *learn, const struct parsed_command *parsed)
  * Locks the record and returns the exercise's entry, adding one if there is none. On failure, returns NULL with a
  * one-line error.
  */
-static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
+static struct progress_entry *begin_entry(struct learn_session *learn, const struct exercise *exercise,
+                                          struct error *error)
 {
     struct progress_entry *entry;
 
@@ -72,14 +73,15 @@ static struct progress_entry *begin_entry(struct learn *learn, const struct exer
 
 /* --- hints -------------------------------------------------------------------------------------------------------- */
 
-static void show_hint(const struct learn *learn, const struct hints *hints, int step)
+static void show_hint(const struct learn_session *learn, const struct hints *hints, int step)
 {
     terminal_print(&learn->terminal, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->num_hints);
     terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 2, hints->hint[step]);
 }
 
 /** Shows the next hint or, if all have been shown, all of them again. */
-static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
+static void show_hints(const struct learn_session *learn, const struct exercise *exercise, const struct hints *hints,
+                       int seen)
 {
     if (seen < hints->num_hints) {
         show_hint(learn, hints, seen);
@@ -87,11 +89,11 @@ static void show_hints(const struct learn *learn, const struct exercise *exercis
     }
     for (int i = 0; i < hints->num_hints; i++)
         show_hint(learn, hints, i);
-    terminal_print(&learn->terminal, STYLE_PLAIN, "There are no more. The solution: %s solution %s\n", learn->command,
-                   exercise->name);
+    terminal_print(&learn->terminal, STYLE_PLAIN, "There are no more. The solution: %s solution %s\n",
+                   learn->program_path, exercise->name);
 }
 
-static int give_hint(struct learn *learn, const struct exercise *exercise, const struct hints *hints)
+static int give_hint(struct learn_session *learn, const struct exercise *exercise, const struct hints *hints)
 {
     struct error error = {0};
     struct progress_entry *entry;
@@ -113,7 +115,7 @@ static int give_hint(struct learn *learn, const struct exercise *exercise, const
     return LEARN_DONE;
 }
 
-int command_hint(struct learn *learn, const struct parsed_command *parsed)
+int command_hint(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *const exercise = find_exercise_or_current(learn, parsed->exercise_name, &error);
@@ -151,7 +153,7 @@ static bool remake(const struct exercise *exercise, char *kept, size_t size, str
     bool same;
 
     learn_exercise_file_path(exercise, "exercise.cu", original);
-    learn_copy_path(exercise, path);
+    learn_learner_file_path(exercise, path);
     if (!learner_file_read(original, &text, error))
         return false;
     kept[0] = '\0';
@@ -161,25 +163,26 @@ static bool remake(const struct exercise *exercise, char *kept, size_t size, str
         return true;
     if (!learner_file_set_aside(path, kept, size, error))
         return false;
-    if (learner_file_make(original, path, error))
+    if (learner_file_create(original, path, error))
         return true;
     if (kept[0] && rename(kept, path) != 0)
         error_set(error, "%s: it cannot be made; what was there is %s", path, kept);
     return false;
 }
 
-static void show_reset(const struct learn *learn, const struct exercise *exercise, const char *kept)
+static void show_reset(const struct learn_session *learn, const struct exercise *exercise, const char *kept)
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_copy_path(exercise, path);
-    terminal_print(&learn->terminal, STYLE_PLAIN, "%s%s is the original again.\n", learn->course.root_prefix, path);
+    learn_learner_file_path(exercise, path);
+    terminal_print(&learn->terminal, STYLE_PLAIN, "%s%s is the original again.\n", learn->course_paths.root_prefix,
+                   path);
     if (kept[0])
-        terminal_print(&learn->terminal, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->course.root_prefix,
-                       kept);
+        terminal_print(&learn->terminal, STYLE_PLAIN, "What was there is kept as %s%s.\n",
+                       learn->course_paths.root_prefix, kept);
 }
 
-int command_reset(struct learn *learn, const struct parsed_command *parsed)
+int command_reset(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *const exercise = find_exercise(learn, parsed->exercise_name, &error);
@@ -196,9 +199,9 @@ int command_reset(struct learn *learn, const struct parsed_command *parsed)
         return learn_print_error(&error);
     }
     entry->last_result = PROGRESS_UNGRADED;
-    entry->passed = entry->solution_refused = false;
+    entry->has_passed = entry->solution_refused = false;
     entry->num_hints_shown = 0;
-    learn_set_current(learn, exercise);
+    learn_set_current_exercise(learn, exercise);
     if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
     show_reset(learn, exercise, kept);
@@ -207,18 +210,18 @@ int command_reset(struct learn *learn, const struct parsed_command *parsed)
 
 /* --- the solution ------------------------------------------------------------------------------------------------- */
 
-static int refuse_solution(const struct learn *learn, const struct exercise *exercise)
+static int refuse_solution(const struct learn_session *learn, const struct exercise *exercise)
 {
     char line[512];
 
     snprintf(line, sizeof line,
              "%s is not passed yet. '%s hint %s' helps along; asked once more, this shows the solution.",
-             exercise->name, learn->command, exercise->name);
+             exercise->name, learn->program_path, exercise->name);
     terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 0, 0, line);
     return LEARN_NOT_PASSED;
 }
 
-int command_solution(struct learn *learn, const struct parsed_command *parsed)
+int command_solution(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *const exercise = find_exercise(learn, parsed->exercise_name, &error);
@@ -237,7 +240,7 @@ int command_solution(struct learn *learn, const struct parsed_command *parsed)
         free(text);
         return learn_print_error(&error);
     }
-    refused = !entry->passed && !entry->solution_refused;
+    refused = !entry->has_passed && !entry->solution_refused;
     entry->solution_refused = true;
     if (!learn_write_progress(learn, &error))
         learn_print_error(&error);
@@ -253,17 +256,17 @@ int command_solution(struct learn *learn, const struct parsed_command *parsed)
  * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_progress() or
  * learn_unlock_progress().
  */
-static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
+static bool go_to(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {
-        learn_set_current(learn, exercise);
+        learn_set_current_exercise(learn, exercise);
         return learn_write_progress(learn, error);
     }
     learn_unlock_progress(learn);
     return false;
 }
 
-int command_next(struct learn *learn, const struct parsed_command *parsed)
+int command_next(struct learn_session *learn, const struct parsed_command *parsed)
 {
     struct error error = {0};
     const struct exercise *left, *next;
@@ -275,7 +278,7 @@ int command_next(struct learn *learn, const struct parsed_command *parsed)
     next = left ? learn_next_exercise(learn, left) : learn_current_exercise(learn);
     if (!next && !left) {
         learn_unlock_progress(learn);
-        show_next(learn, NULL);
+        show_next_exercise(learn, NULL);
         return LEARN_DONE;
     }
     if (!go_to(learn, next ? next : left, &error))
@@ -283,6 +286,6 @@ int command_next(struct learn *learn, const struct parsed_command *parsed)
     if (left)
         terminal_print(&learn->terminal, STYLE_PLAIN, next ? "%s is left for later.\n" : "Only %s is left.\n",
                        left->name);
-    show_next(learn, next ? next : left);
+    show_next_exercise(learn, next ? next : left);
     return LEARN_DONE;
 }

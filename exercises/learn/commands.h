@@ -21,7 +21,7 @@ struct grading_options {
  * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
  * an exit code. If Ctrl-C ended the run early, nothing is recorded or shown.
  */
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading);
+int grade_file(struct learn_session *learn, const struct exercise *exercise, const struct grading_options *grading);
 
 /** The words after the command's name, parsed. */
 struct parsed_command {
@@ -33,17 +33,17 @@ struct parsed_command {
  * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure, returns NULL with
  * a one-line error.
  */
-const struct exercise *find_exercise_or_current(struct learn *learn, const char *wanted, struct error *error);
+const struct exercise *find_exercise_or_current(struct learn_session *learn, const char *wanted, struct error *error);
 
 /** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */
-int command_watch(struct learn *learn, const struct parsed_command *parsed);
+int command_watch(struct learn_session *learn, const struct parsed_command *parsed);
 
-int command_list(struct learn *learn, const struct parsed_command *parsed);
-int command_run(struct learn *learn, const struct parsed_command *parsed);
-int command_hint(struct learn *learn, const struct parsed_command *parsed);
-int command_reset(struct learn *learn, const struct parsed_command *parsed);
-int command_solution(struct learn *learn, const struct parsed_command *parsed);
-int command_step(struct learn *learn, const struct parsed_command *parsed);
-int command_next(struct learn *learn, const struct parsed_command *parsed);
+int command_list(struct learn_session *learn, const struct parsed_command *parsed);
+int command_run(struct learn_session *learn, const struct parsed_command *parsed);
+int command_hint(struct learn_session *learn, const struct parsed_command *parsed);
+int command_reset(struct learn_session *learn, const struct parsed_command *parsed);
+int command_solution(struct learn_session *learn, const struct parsed_command *parsed);
+int command_make_stepper_page(struct learn_session *learn, const struct parsed_command *parsed);
+int command_next(struct learn_session *learn, const struct parsed_command *parsed);
 
 #endif

@@ -45,10 +45,10 @@ void diagnostics_find(const char *messages, bool errors, struct diagnostics *fou
         if (kind != OTHER)
             open = NULL;
         if (kind == wanted && found->num_found++ < MAX_DIAGNOSTICS) {
-            open = &found->shown[found->num_found - 1];
+            open = &found->first_diagnostics[found->num_found - 1];
             *open = (struct diagnostic){line, size, line + whole, 0};
         } else if (open) {
-            open->rest_size += whole;
+            open->following_lines_size += whole;
         }
         line += whole;
     }

@@ -9,15 +9,15 @@ enum { MAX_DIAGNOSTICS = 3 };
 
 /** An error or a warning: its first line, and the source line, the caret and the notes after it. */
 struct diagnostic {
-    const char *line;
-    size_t line_size; /**< size without the line break */
-    const char *rest;
-    size_t rest_size; /**< size of the lines that follow, or 0 */
+    const char *first_line;
+    size_t first_line_size; /**< size without the line break */
+    const char *following_lines;
+    size_t following_lines_size; /**< size of the lines that follow, or 0 */
 };
 
 /** The first few diagnostics of a kind, and their total number. */
 struct diagnostics {
-    struct diagnostic shown[MAX_DIAGNOSTICS];
+    struct diagnostic first_diagnostics[MAX_DIAGNOSTICS];
     size_t num_found;
 };
 

@@ -53,21 +53,21 @@ static bool read_learners(struct attempt *attempt, struct error *error)
 }
 
 /** Prints why a file cannot be graded, and the command that restores the original. Returns LEARN_ERROR. */
-static int refuse_file(const struct learn *learn, const struct attempt *attempt, const struct error *why)
+static int refuse_file(const struct learn_session *learn, const struct attempt *attempt, const struct error *why)
 {
     struct error error;
 
-    error_set(&error, "%s ('%s reset %s' brings the original back, and keeps what is there)", why->text, learn->command,
-              attempt->exercise->name);
+    error_set(&error, "%s ('%s reset %s' brings the original back, and keeps what is there)", why->text,
+              learn->program_path, attempt->exercise->name);
     return learn_print_error(&error);
 }
 
 static bool run_built(struct attempt *attempt, struct error *error)
 {
-    struct graded_program program = {.path = attempt->built.program, .seed = attempt->seed};
+    struct graded_program program = {.path = attempt->built.program_path, .seed = attempt->seed};
 
     if (attempt->grading->on_gpu)
-        program.limits = (struct verdict_limits){.seconds = 60, .memory_bytes = SIZE_MAX};
+        program.limits = (struct verdict_limits){.seconds_per_case = 60, .memory_bytes = SIZE_MAX};
     attempt->compiled = verdict_run(&program, &attempt->verdict, error);
     return attempt->compiled;
 }
@@ -76,9 +76,9 @@ static bool run_built(struct attempt *attempt, struct error *error)
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1 << 20};
+        .seconds_per_case = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .max_events = 1 << 20};
     char seed[24];
-    const char *const command[] = {attempt->built.program,       "--seed", seed, "--trace",
+    const char *const command[] = {attempt->built.program_path,  "--seed", seed, "--trace",
                                    attempt->grading->trace_path, NULL};
     struct child_result end;
     bool good;
@@ -102,7 +102,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 {
     const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_ERROR;
     const struct answer answer = {
-        .exercise = attempt->exercise->name,
+        .exercise_name = attempt->exercise->name,
         .text = text_of(attempt->path, attempt->text),
         .for_gpu = attempt->grading->on_gpu,
     };
@@ -111,35 +111,35 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 
     if (result == BUILD_NOT_POSSIBLE)
         return impossible;
-    if (result == BUILD_NOT_COMPILED || interrupt_signal())
+    if (result == BUILD_NOT_COMPILED || interrupt_last_signal())
         return LEARN_NOT_PASSED;
     if (attempt->grading->trace_path)
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_ERROR;
     if (!run_built(attempt, error))
         return LEARN_ERROR;
     attempt->seconds = monotonic_seconds() - began;
-    if (attempt->verdict.no_device) {
+    if (attempt->verdict.has_no_device) {
         error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
                   attempt->grading->on_gpu ? "; without --gpu it runs on the simulator" : "");
         return LEARN_NO_DEVICE;
     }
-    return attempt->verdict.passed ? LEARN_PASSED : LEARN_NOT_PASSED;
+    return attempt->verdict.has_passed ? LEARN_PASSED : LEARN_NOT_PASSED;
 }
 
-static void note(struct learn *learn, const struct attempt *attempt)
+static void note(struct learn_session *learn, const struct attempt *attempt)
 {
     struct progress_entry *const entry = progress_find(&learn->progress, attempt->exercise->name);
-    const bool passed = attempt->compiled && attempt->verdict.passed;
+    const bool passed = attempt->compiled && attempt->verdict.has_passed;
 
     if (!entry || attempt->grading->on_gpu)
         return;
     entry->last_result = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
-    if (passed && !entry->passed)
-        learn_set_current(learn, attempt->exercise); /* so that `next` continues after this exercise */
-    entry->passed |= passed;
+    if (passed && !entry->has_passed)
+        learn_set_current_exercise(learn, attempt->exercise); /* so that `next` continues after this exercise */
+    entry->has_passed |= passed;
 }
 
-static void show(const struct learn *learn, const struct attempt *attempt)
+static void show(const struct learn_session *learn, const struct attempt *attempt)
 {
     const struct grading_result graded = {
         .exercise = attempt->exercise,
@@ -160,12 +160,12 @@ static void show(const struct learn *learn, const struct attempt *attempt)
  * Grades a file that has been read, and shows the result. Finally calls learn_write_progress() or
  * learn_unlock_progress().
  */
-static int grade_read(struct learn *learn, struct attempt *attempt)
+static int grade_read(struct learn_session *learn, struct attempt *attempt)
 {
     struct error error = {0}, unsaved = {0};
     int code = build_and_run(attempt, &error);
 
-    if (interrupt_signal()) {
+    if (interrupt_last_signal()) {
         learn_unlock_progress(learn);
         return LEARN_ERROR;
     }
@@ -183,7 +183,7 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
 }
 
 /** Reads the learner's copy and grades it. Finally calls learn_write_progress() or learn_unlock_progress(). */
-static int grade_copy(struct learn *learn, struct attempt *attempt)
+static int grade_copy(struct learn_session *learn, struct attempt *attempt)
 {
     struct error error = {0};
     int code;
@@ -205,7 +205,7 @@ static void free_attempt(struct attempt *attempt)
     free(attempt->text);
 }
 
-int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading_options *grading)
+int grade_file(struct learn_session *learn, const struct exercise *exercise, const struct grading_options *grading)
 {
     struct attempt attempt = {.exercise = exercise, .grading = grading};
     struct error error = {0};
@@ -217,7 +217,7 @@ int grade_file(struct learn *learn, const struct exercise *exercise, const struc
         free(attempt.original);
         return learn_print_error(&error);
     }
-    learn_copy_path(exercise, attempt.path);
+    learn_learner_file_path(exercise, attempt.path);
     attempt.seed = grading->has_seed ? grading->seed : verdict_fresh_seed();
     if (learn_begin_exercise(learn, exercise, &error)) {
         code = grade_copy(learn, &attempt);

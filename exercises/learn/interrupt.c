@@ -35,7 +35,7 @@ bool interrupt_install_handlers(struct error *error)
     return true;
 }
 
-int interrupt_signal(void)
+int interrupt_last_signal(void)
 {
     return seen;
 }

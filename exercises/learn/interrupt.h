@@ -11,7 +11,7 @@
 bool interrupt_install_handlers(struct error *error);
 
 /** Returns the last signal's number, or 0 if there was none. */
-int interrupt_signal(void);
+int interrupt_last_signal(void);
 
 /** Returns a descriptor that becomes readable when a signal arrives. */
 int interrupt_descriptor(void);

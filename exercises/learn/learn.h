@@ -16,16 +16,16 @@ enum learn_result { LEARN_PASSED = 0, LEARN_DONE = 0, LEARN_NOT_PASSED = 1, LEAR
 
 enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appended */
 
-struct learn {
-    const char *command; /**< this program's argv[0] */
-    struct course_paths course;
+struct learn_session {
+    const char *program_path; /**< this program's argv[0] */
+    struct course_paths course_paths;
     struct terminal terminal;
     struct progress progress;
     int lock_descriptor; /**< -1 unless this process holds the record's lock */
 };
 
 /** Writes the path exercises/mine/NAME.cu, relative to the root. */
-void learn_copy_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE]);
+void learn_learner_file_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE]);
 
 /** Writes the path of a file in the exercise's folder, relative to the root. */
 void learn_exercise_file_path(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE]);
@@ -34,46 +34,46 @@ void learn_exercise_file_path(const struct exercise *exercise, const char *name,
 int learn_print_error(const struct error *error);
 
 /** Reads the record without locking it. Returns false with a one-line error on failure. */
-bool learn_read_progress(struct learn *learn, struct error *error);
+bool learn_read_progress(struct learn_session *learn, struct error *error);
 
 /**
  * Makes exercises/mine if necessary, waits for the record's lock, which another `learn` may hold, and reads the record,
  * which the caller may then change. Returns false with a one-line error on failure, or if Ctrl-C ended the wait.
  */
-bool learn_lock_progress(struct learn *learn, struct error *error);
+bool learn_lock_progress(struct learn_session *learn, struct error *error);
 
 /** Writes the record and releases its lock. Returns false with a one-line error if it cannot write the record. */
-bool learn_write_progress(struct learn *learn, struct error *error);
+bool learn_write_progress(struct learn_session *learn, struct error *error);
 
 /** Releases the record's lock without writing the record. */
-void learn_unlock_progress(struct learn *learn);
+void learn_unlock_progress(struct learn_session *learn);
 
 /**
  * Makes the learner's copy and its entry in the record if the exercise has not been begun. Returns false with a
  * one-line error on failure or if the learner has deleted the copy. Must be called between learn_lock_progress() and
  * learn_write_progress().
  */
-bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
+bool learn_begin_exercise(struct learn_session *learn, const struct exercise *exercise, struct error *error);
 
 /**
  * Records the exercise that `next` chose or that was passed last. Must be called between learn_lock_progress() and
  * learn_write_progress().
  */
-void learn_set_current(struct learn *learn, const struct exercise *exercise);
+void learn_set_current_exercise(struct learn_session *learn, const struct exercise *exercise);
 
 /**
  * Returns the learner's current exercise: the first one, starting at the recorded one, that has not been passed.
  * Returns NULL if all have been passed.
  */
-const struct exercise *learn_current_exercise(const struct learn *learn);
+const struct exercise *learn_current_exercise(const struct learn_session *learn);
 
 /**
  * Checks whether the learner has begun learn_current_exercise()'s exercise and not merely reached it by passing another
  * one.
  */
-bool learn_has_begun_current_exercise(const struct learn *learn);
+bool learn_has_begun_current_exercise(const struct learn_session *learn);
 
 /** Returns the next exercise that has not been passed, wrapping around at the end, or NULL if there is no other. */
-const struct exercise *learn_next_exercise(const struct learn *learn, const struct exercise *after);
+const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after);
 
 #endif

@@ -15,7 +15,7 @@ static const char folder[] = "exercises/mine";
 static const char record[] = "exercises/mine/.progress";
 static const char lock_file[] = "exercises/mine/.lock";
 
-void learn_copy_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
+void learn_learner_file_path(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
 {
     snprintf(path, LEARN_PATH_SIZE, "%s/%s.cu", folder, exercise->name);
 }
@@ -33,7 +33,7 @@ int learn_print_error(const struct error *error)
 }
 
 /** Reads the record, and reports on standard error if it was damaged. */
-static bool read_record(struct learn *learn, bool set_aside, struct error *error)
+static bool read_record(struct learn_session *learn, bool set_aside, struct error *error)
 {
     struct error notice = {0};
 
@@ -45,7 +45,7 @@ static bool read_record(struct learn *learn, bool set_aside, struct error *error
     return true;
 }
 
-bool learn_read_progress(struct learn *learn, struct error *error)
+bool learn_read_progress(struct learn_session *learn, struct error *error)
 {
     return read_record(learn, false, error);
 }
@@ -59,14 +59,14 @@ static bool take_lock(int lock, struct error *error)
         fflush(stdout);
         fprintf(stderr, "learn: another learn is at work here; waiting for it\n");
         while (flock(lock, LOCK_EX) != 0)
-            if (errno != EINTR || interrupt_signal())
+            if (errno != EINTR || interrupt_last_signal())
                 return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
         return true;
     }
     return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
 }
 
-bool learn_lock_progress(struct learn *learn, struct error *error)
+bool learn_lock_progress(struct learn_session *learn, struct error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
@@ -79,7 +79,7 @@ bool learn_lock_progress(struct learn *learn, struct error *error)
     return false;
 }
 
-bool learn_write_progress(struct learn *learn, struct error *error)
+bool learn_write_progress(struct learn_session *learn, struct error *error)
 {
     const bool good = progress_write(record, &learn->progress, error);
 
@@ -87,41 +87,41 @@ bool learn_write_progress(struct learn *learn, struct error *error)
     return good;
 }
 
-void learn_unlock_progress(struct learn *learn)
+void learn_unlock_progress(struct learn_session *learn)
 {
     if (learn->lock_descriptor >= 0)
         close(learn->lock_descriptor); /* releases the lock */
     learn->lock_descriptor = -1;
 }
 
-bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error)
+bool learn_begin_exercise(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
     const bool known = progress_find(&learn->progress, exercise->name);
     char path[LEARN_PATH_SIZE], original[LEARN_PATH_SIZE];
     struct stat status;
 
-    learn_copy_path(exercise, path);
+    learn_learner_file_path(exercise, path);
     learn_exercise_file_path(exercise, "exercise.cu", original);
     if (lstat(path, &status) != 0) {
         if (errno != ENOENT)
             return error_set(error, "%s: %s", path, strerror(errno));
         if (known)
-            return error_set(error, "%s is gone; '%s reset %s' makes it from the original again", path, learn->command,
-                             exercise->name);
-        if (!learner_file_make(original, path, error))
+            return error_set(error, "%s is gone; '%s reset %s' makes it from the original again", path,
+                             learn->program_path, exercise->name);
+        if (!learner_file_create(original, path, error))
             return false;
     }
     return progress_find_or_add(&learn->progress, exercise->name, error) != NULL;
 }
 
-static bool is_passed(const struct learn *learn, const struct exercise *exercise)
+static bool is_passed(const struct learn_session *learn, const struct exercise *exercise)
 {
     const struct progress_entry *const entry = progress_find(&learn->progress, exercise->name);
 
-    return entry && entry->passed;
+    return entry && entry->has_passed;
 }
 
-const struct exercise *learn_next_exercise(const struct learn *learn, const struct exercise *after)
+const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after)
 {
     const size_t start = after ? (size_t)(after - exercise_list) + 1 : 0;
 
@@ -135,27 +135,27 @@ const struct exercise *learn_next_exercise(const struct learn *learn, const stru
 }
 
 /** Returns the recorded exercise, or NULL. */
-static const struct exercise *recorded_at(const struct learn *learn)
+static const struct exercise *recorded_at(const struct learn_session *learn)
 {
     for (size_t i = 0; i < num_exercises; i++)
-        if (strcmp(exercise_list[i].name, learn->progress.current_name) == 0)
+        if (strcmp(exercise_list[i].name, learn->progress.current_exercise_name) == 0)
             return &exercise_list[i];
     return NULL;
 }
 
-void learn_set_current(struct learn *learn, const struct exercise *exercise)
+void learn_set_current_exercise(struct learn_session *learn, const struct exercise *exercise)
 {
-    snprintf(learn->progress.current_name, sizeof learn->progress.current_name, "%s", exercise->name);
+    snprintf(learn->progress.current_exercise_name, sizeof learn->progress.current_exercise_name, "%s", exercise->name);
 }
 
-const struct exercise *learn_current_exercise(const struct learn *learn)
+const struct exercise *learn_current_exercise(const struct learn_session *learn)
 {
     const struct exercise *const at = recorded_at(learn);
 
     return at && !is_passed(learn, at) ? at : learn_next_exercise(learn, at);
 }
 
-bool learn_has_begun_current_exercise(const struct learn *learn)
+bool learn_has_begun_current_exercise(const struct learn_session *learn)
 {
     const struct exercise *const at = recorded_at(learn), *const current = learn_current_exercise(learn);
 

@@ -147,7 +147,7 @@ static bool make_by_link(const char *path, const char *text)
     return good;
 }
 
-bool learner_file_make(const char *exercise, const char *path, struct error *error)
+bool learner_file_create(const char *exercise, const char *path, struct error *error)
 {
     char *text;
     bool good;

@@ -16,7 +16,7 @@ enum progress_result { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
     enum progress_result last_result;
-    bool passed;           /**< passed at least once since the learner began it */
+    bool has_passed;       /**< passed at least once since the learner began it */
     bool solution_refused; /**< the solution was requested; before a pass, the first request is refused */
     int num_hints_shown;   /**< number of hints shown */
 };
@@ -24,7 +24,8 @@ struct progress_entry {
 struct progress {
     struct progress_entry *entries; /**< in no particular order; entries of removed exercises are kept */
     size_t num_entries;
-    char current_name[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
+    char current_exercise_name
+        [PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
 };
 
 /**

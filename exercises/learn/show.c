@@ -14,7 +14,7 @@
 enum { LINE_SIZE = 8192, MAX_CODE_LINES = 6 };
 
 /** Prints a label and a path or a command. */
-__attribute__((format(printf, 3, 4))) static void labelled(const struct learn *learn, const char *label,
+__attribute__((format(printf, 3, 4))) static void labelled(const struct learn_session *learn, const char *label,
                                                            const char *format, ...)
 {
     char text[LINE_SIZE];
@@ -41,7 +41,7 @@ static int count_hints(const struct exercise *exercise)
     return count;
 }
 
-static struct progress_entry entry_of(const struct learn *learn, const struct exercise *exercise)
+static struct progress_entry entry_of(const struct learn_session *learn, const struct exercise *exercise)
 {
     const struct progress_entry *const entry = progress_find(&learn->progress, exercise->name);
 
@@ -50,16 +50,16 @@ static struct progress_entry entry_of(const struct learn *learn, const struct ex
 
 /* --- progress ----------------------------------------------------------------------------------------------------- */
 
-static size_t count_passed(const struct learn *learn)
+static size_t count_passed(const struct learn_session *learn)
 {
     size_t passed = 0;
 
     for (size_t i = 0; i < num_exercises; i++)
-        passed += entry_of(learn, &exercise_list[i]).passed;
+        passed += entry_of(learn, &exercise_list[i]).has_passed;
     return passed;
 }
 
-void show_progress(const struct learn *learn)
+void show_progress(const struct learn_session *learn)
 {
     const size_t passed = count_passed(learn);
 
@@ -75,7 +75,7 @@ static bool is_untouched(const struct exercise *exercise)
     bool untouched = true;
 
     learn_exercise_file_path(exercise, "exercise.cu", original_path);
-    learn_copy_path(exercise, path);
+    learn_learner_file_path(exercise, path);
     if (learner_file_read(original_path, &original, &(struct error){0}) &&
         learner_file_read(path, &text, &(struct error){0}))
         untouched = strcmp(original, text) == 0;
@@ -85,12 +85,13 @@ static bool is_untouched(const struct exercise *exercise)
 }
 
 /** Returns the exercise's state in words, and stores the style in which to print it. */
-static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum terminal_style *style)
+static const char *state_of(const struct learn_session *learn, const struct exercise *exercise,
+                            enum terminal_style *style)
 {
     const struct progress_entry entry = entry_of(learn, exercise);
 
-    *style = entry.passed ? STYLE_GOOD : STYLE_PLAIN;
-    if (entry.passed)
+    *style = entry.has_passed ? STYLE_GOOD : STYLE_PLAIN;
+    if (entry.has_passed)
         return entry.last_result == PROGRESS_FAILED ? "passed, failing now" : "passed";
     if (is_untouched(exercise)) {
         *style = STYLE_FAINT;
@@ -113,7 +114,7 @@ static int name_columns(void)
     return columns;
 }
 
-void show_list(const struct learn *learn)
+void show_exercise_list(const struct learn_session *learn)
 {
     const struct exercise *const current = learn_current_exercise(learn);
     const int columns = name_columns();
@@ -136,14 +137,14 @@ void show_list(const struct learn *learn)
     fputc('\n', learn->terminal.stream);
     show_progress(learn);
     if (current)
-        terminal_print(&learn->terminal, STYLE_PLAIN, "> is where you are; '%s' goes on there.\n", learn->command);
+        terminal_print(&learn->terminal, STYLE_PLAIN, "> is where you are; '%s' goes on there.\n", learn->program_path);
 }
 
 /* --- an exercise -------------------------------------------------------------------------------------------------- */
 
-void show_exercise(const struct learn *learn, const struct exercise *exercise)
+void show_exercise(const struct learn_session *learn, const struct exercise *exercise)
 {
-    const char *const prefix = learn->course.root_prefix;
+    const char *const prefix = learn->course_paths.root_prefix;
     char path[LEARN_PATH_SIZE];
 
     terminal_print(&learn->terminal, STYLE_STRONG, "%s", exercise->name);
@@ -152,11 +153,11 @@ void show_exercise(const struct learn *learn, const struct exercise *exercise)
     terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 2, exercise->title);
     learn_exercise_file_path(exercise, "README.md", path);
     labelled(learn, "task", "%s%s", prefix, path);
-    learn_copy_path(exercise, path);
+    learn_learner_file_path(exercise, path);
     labelled(learn, "edit", "%s%s", prefix, path);
 }
 
-void show_next(const struct learn *learn, const struct exercise *next)
+void show_next_exercise(const struct learn_session *learn, const struct exercise *next)
 {
     if (!next) {
         terminal_print(&learn->terminal, STYLE_GOOD, "Every exercise is passed.\n");
@@ -179,7 +180,7 @@ static const char *comment_of(const char *line)
 }
 
 /** Shows the equally indented comment lines starting at `line`, filled to the width. Returns the line after them. */
-static const char *show_comment(const struct learn *learn, const char *line)
+static const char *show_comment(const struct learn_session *learn, const char *line)
 {
     const int indent = (int)strspn(line, " ");
     int column = 0;
@@ -190,7 +191,7 @@ static const char *show_comment(const struct learn *learn, const char *line)
         for (text += strspn(text, " "); text < end; text += strspn(text, " ")) {
             const int length = (int)strcspn(text, " \n");
 
-            if (column > 0 && column + 1 + length > learn->terminal.width) {
+            if (column > 0 && column + 1 + length > learn->terminal.num_columns) {
                 fputc('\n', learn->terminal.stream);
                 column = 0;
             }
@@ -204,7 +205,7 @@ static const char *show_comment(const struct learn *learn, const char *line)
     return line;
 }
 
-void show_solution(const struct learn *learn, const char *text)
+void show_solution(const struct learn_session *learn, const char *text)
 {
     int indent = 0; /* the indentation of the region's code, which its markers get as well */
 
@@ -238,13 +239,13 @@ static size_t first_lines(const char *text, size_t size)
 }
 
 /** Shows a line of a compiler's message, with a path that leads from the learner's directory to the file. */
-static void show_message(const struct learn *learn, enum terminal_style style, int indent, const char *message,
+static void show_message(const struct learn_session *learn, enum terminal_style style, int indent, const char *message,
                          size_t size)
 {
     const bool in_repository = strncmp(message, "exercises/", strlen("exercises/")) == 0;
     char line[LINE_SIZE];
 
-    snprintf(line, sizeof line, "%s%.*s", in_repository ? learn->course.root_prefix : "", (int)size, message);
+    snprintf(line, sizeof line, "%s%.*s", in_repository ? learn->course_paths.root_prefix : "", (int)size, message);
     terminal_print_wrapped(&learn->terminal, style, indent, indent + 4, line);
 }
 
@@ -268,7 +269,7 @@ static size_t hidden_columns(const char *line, const char *end, size_t width)
 }
 
 /** Shows a line of code, without the `hidden` columns after the line number that the compiler puts before it. */
-static void show_code(const struct learn *learn, int indent, const char *line, size_t size, size_t hidden)
+static void show_code(const struct learn_session *learn, int indent, const char *line, size_t size, size_t hidden)
 {
     const size_t number = strspn(line, " 0123456789|"), begin = number < 8 ? number : 8;
     size_t end = begin;
@@ -283,13 +284,14 @@ static void show_code(const struct learn *learn, int indent, const char *line, s
 }
 
 /** Shows the first few lines after a diagnostic's first one: code, carets and notes. */
-static void show_rest(const struct learn *learn, int indent, const struct diagnostic *diagnostic)
+static void show_rest(const struct learn_session *learn, int indent, const struct diagnostic *diagnostic)
 {
-    const char *const end = diagnostic->rest + first_lines(diagnostic->rest, diagnostic->rest_size);
-    const size_t width = (size_t)(learn->terminal.width - indent);
-    size_t hidden = hidden_columns(diagnostic->rest, end, width);
+    const char *const end = diagnostic->following_lines +
+                            first_lines(diagnostic->following_lines, diagnostic->following_lines_size);
+    const size_t width = (size_t)(learn->terminal.num_columns - indent);
+    size_t hidden = hidden_columns(diagnostic->following_lines, end, width);
 
-    for (const char *line = diagnostic->rest; line < end; line += strcspn(line, "\n") + 1) {
+    for (const char *line = diagnostic->following_lines; line < end; line += strcspn(line, "\n") + 1) {
         const size_t size = strcspn(line, "\n");
 
         if (!diagnostics_is_note(line)) {
@@ -302,19 +304,20 @@ static void show_rest(const struct learn *learn, int indent, const struct diagno
 }
 
 /** Shows the first few errors or warnings, each with its source line, and says how many more there are. */
-static void show_diagnostics(const struct learn *learn, int indent, const struct diagnostics *found, size_t most,
-                             const char *word)
+static void show_diagnostics(const struct learn_session *learn, int indent, const struct diagnostics *found,
+                             size_t most, const char *word)
 {
     for (size_t i = 0; i < found->num_found && i < most; i++) {
-        show_message(learn, STYLE_STRONG, indent, found->shown[i].line, found->shown[i].line_size);
-        show_rest(learn, indent, &found->shown[i]);
+        show_message(learn, STYLE_STRONG, indent, found->first_diagnostics[i].first_line,
+                     found->first_diagnostics[i].first_line_size);
+        show_rest(learn, indent, &found->first_diagnostics[i]);
     }
     if (found->num_found > most)
         terminal_print(&learn->terminal, STYLE_PLAIN, "%zu more %s%s\n", found->num_found - most, word,
                        found->num_found - most == 1 ? "" : "s");
 }
 
-static void show_not_compiled(const struct learn *learn, const struct grading_result *graded)
+static void show_not_compiled(const struct learn_session *learn, const struct grading_result *graded)
 {
     struct diagnostics errors;
 
@@ -342,34 +345,34 @@ static int count_case_passed(const struct verdict *verdict)
 /**
  * Copies a text, replacing the full paths that the simulator prints with paths relative to the learner's directory.
  */
-static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
+static void shorten_paths(const struct learn_session *learn, const char *text, char *shorter, size_t size)
 {
-    const char *const root = learn->course.root;
+    const char *const root = learn->course_paths.root;
     const size_t length = strlen(root);
     size_t used = 0;
 
     for (const char *found; used < size && (found = strstr(text, root)); text = found + length + (found[length] == '/'))
         used += (size_t)snprintf(shorter + used, size - used, "%.*s%s", (int)(found - text), text,
-                                 found[length] == '/' ? learn->course.root_prefix : root);
+                                 found[length] == '/' ? learn->course_paths.root_prefix : root);
     if (used < size)
         snprintf(shorter + used, size - used, "%s", text);
 }
 
 /** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)" and the reason, in the task's terms. */
-static void show_failure(const struct learn *learn, const struct verdict *verdict)
+static void show_failure(const struct learn_session *learn, const struct verdict *verdict)
 {
     char reason[LINE_SIZE];
     const char *advice;
 
     terminal_print(&learn->terminal, STYLE_BAD, "NOT PASSED");
-    if (verdict->reason_case[0])
-        terminal_print(&learn->terminal, STYLE_STRONG, " at %s", verdict->reason_case);
-    if (verdict->num_planned > 0)
+    if (verdict->reason_case_name[0])
+        terminal_print(&learn->terminal, STYLE_STRONG, " at %s", verdict->reason_case_name);
+    if (verdict->num_planned_cases > 0)
         terminal_print(&learn->terminal, STYLE_PLAIN, "  (%d of %d cases pass)", count_case_passed(verdict),
-                       verdict->num_planned);
+                       verdict->num_planned_cases);
     fputc('\n', learn->terminal.stream);
     shorten_paths(learn, verdict->reason, reason, sizeof reason);
-    advice = error_advice(reason);
+    advice = error_find_advice(reason);
     if (*advice) {
         reason[advice - reason] = '\0';
         advice += strlen(ERROR_ADVICE_PREFIX);
@@ -381,7 +384,7 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
 }
 
 /** Shows the names of the other cases that failed. */
-static void show_others(const struct learn *learn, const struct verdict *verdict)
+static void show_others(const struct learn_session *learn, const struct verdict *verdict)
 {
     char names[VERDICT_MAX_CASES * (VERDICT_NAME_SIZE + 2)] = "";
     size_t used = 0;
@@ -389,7 +392,7 @@ static void show_others(const struct learn *learn, const struct verdict *verdict
     for (int i = 0; i < verdict->num_cases; i++) {
         const struct verdict_case *const other = &verdict->cases[i];
 
-        if (other->result == CASE_PASSED || strcmp(other->name, verdict->reason_case) == 0)
+        if (other->result == CASE_PASSED || strcmp(other->name, verdict->reason_case_name) == 0)
             continue;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
     }
@@ -398,7 +401,7 @@ static void show_others(const struct learn *learn, const struct verdict *verdict
 }
 
 /** Shows each measured figure once: "shuffles 10, block barriers 2 to 3". */
-static void show_measures(const struct learn *learn, const struct verdict *verdict)
+static void show_measures(const struct learn_session *learn, const struct verdict *verdict)
 {
     char text[LINE_SIZE] = "";
     size_t used = 0;
@@ -430,7 +433,7 @@ static void show_measures(const struct learn *learn, const struct verdict *verdi
 }
 
 /** Shows the compiler's first warning, which often names the mistake in code that compiles. */
-static void show_warnings(const struct learn *learn, const struct grading_result *graded)
+static void show_warnings(const struct learn_session *learn, const struct grading_result *graded)
 {
     struct diagnostics warnings;
 
@@ -442,7 +445,7 @@ static void show_warnings(const struct learn *learn, const struct grading_result
 }
 
 /** Shows the program's output, or names the option that shows it. */
-static void show_output(const struct learn *learn, const struct grading_result *graded)
+static void show_output(const struct learn_session *learn, const struct grading_result *graded)
 {
     const char *const output = graded->verdict ? graded->verdict->output : NULL;
 
@@ -457,7 +460,7 @@ static void show_output(const struct learn *learn, const struct grading_result *
 }
 
 /** Shows the command that repeats the run, and where to find help. */
-static void show_help(const struct learn *learn, const struct grading_result *graded)
+static void show_help(const struct learn_session *learn, const struct grading_result *graded)
 {
     const struct exercise *const exercise = graded->exercise;
     const int count = count_hints(exercise);
@@ -465,40 +468,40 @@ static void show_help(const struct learn *learn, const struct grading_result *gr
     char path[LEARN_PATH_SIZE];
 
     if (graded->verdict)
-        labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->command, exercise->name, graded->seed,
+        labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->program_path, exercise->name, graded->seed,
                  graded->on_gpu ? " --gpu" : "");
     learn_exercise_file_path(exercise, "README.md", path);
-    labelled(learn, "task", "%s%s", learn->course.root_prefix, path);
+    labelled(learn, "task", "%s%s", learn->course_paths.root_prefix, path);
     if (seen < count)
-        labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->command, exercise->name, seen, count);
+        labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->program_path, exercise->name, seen, count);
     else
-        labelled(learn, "stuck", "%s solution %s", learn->command, exercise->name);
+        labelled(learn, "stuck", "%s solution %s", learn->program_path, exercise->name);
 }
 
-static void show_passed(const struct learn *learn, const struct grading_result *graded)
+static void show_passed(const struct learn_session *learn, const struct grading_result *graded)
 {
     terminal_print(&learn->terminal, STYLE_GOOD, "PASSED");
-    terminal_print(&learn->terminal, STYLE_PLAIN, "  all %d cases%s\n", graded->verdict->num_planned,
+    terminal_print(&learn->terminal, STYLE_PLAIN, "  all %d cases%s\n", graded->verdict->num_planned_cases,
                    graded->on_gpu ? ", on the GPU" : "");
     show_measures(learn, graded->verdict);
     show_output(learn, graded);
-    labelled(learn, "compare", "%s solution %s", learn->command, graded->exercise->name);
+    labelled(learn, "compare", "%s solution %s", learn->program_path, graded->exercise->name);
     if (!graded->is_watching && learn_current_exercise(learn))
-        labelled(learn, "next", "%s next  (%s)", learn->command, learn_current_exercise(learn)->name);
+        labelled(learn, "next", "%s next  (%s)", learn->program_path, learn_current_exercise(learn)->name);
     if (graded->on_gpu)
         labelled(learn, "note", "a GPU counts nothing, so this is not recorded; run it without --gpu too");
 }
 
-void show_grading_result(const struct learn *learn, const struct grading_result *graded)
+void show_grading_result(const struct learn_session *learn, const struct grading_result *graded)
 {
     char path[LEARN_PATH_SIZE];
 
-    learn_copy_path(graded->exercise, path);
-    terminal_print(&learn->terminal, STYLE_NOTE, "%s%s", learn->course.root_prefix, path);
+    learn_learner_file_path(graded->exercise, path);
+    terminal_print(&learn->terminal, STYLE_NOTE, "%s%s", learn->course_paths.root_prefix, path);
     if (graded->verdict)
         terminal_print(&learn->terminal, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);
     fputc('\n', learn->terminal.stream);
-    if (graded->verdict && graded->verdict->passed) {
+    if (graded->verdict && graded->verdict->has_passed) {
         show_passed(learn, graded);
         return;
     }

@@ -20,21 +20,21 @@ struct grading_result {
 };
 
 /** Shows "[####....]  4 of 17 passed". */
-void show_progress(const struct learn *learn);
+void show_progress(const struct learn_session *learn);
 
 /** Shows the exercise's title, the file that describes the task, and the learner's file. */
-void show_exercise(const struct learn *learn, const struct exercise *exercise);
+void show_exercise(const struct learn_session *learn, const struct exercise *exercise);
 
 /** Shows the result of a grading, the first failure, and the commands to use next. */
-void show_grading_result(const struct learn *learn, const struct grading_result *graded);
+void show_grading_result(const struct learn_session *learn, const struct grading_result *graded);
 
 /** Shows a solution's text, with its comments filled to the terminal's width. */
-void show_solution(const struct learn *learn, const char *text);
+void show_solution(const struct learn_session *learn, const char *text);
 
 /** Shows every exercise, one per line. */
-void show_list(const struct learn *learn);
+void show_exercise_list(const struct learn_session *learn);
 
 /** Shows the next exercise, or reports that all have been passed. */
-void show_next(const struct learn *learn, const struct exercise *next);
+void show_next_exercise(const struct learn_session *learn, const struct exercise *next);
 
 #endif

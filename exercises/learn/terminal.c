@@ -18,19 +18,19 @@ struct terminal terminal_open(FILE *stream)
     const char *const term = getenv("TERM");
     struct terminal terminal = {.stream = stream};
 
-    terminal.colour = is_terminal && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
-    terminal_measure(&terminal);
+    terminal.has_colour = is_terminal && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
+    terminal_update_width(&terminal);
     return terminal;
 }
 
-void terminal_measure(struct terminal *terminal)
+void terminal_update_width(struct terminal *terminal)
 {
     struct winsize size;
     int width = NO_TERMINAL_WIDTH;
 
     if (ioctl(fileno(terminal->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         width = size.ws_col;
-    terminal->width = width < LEAST_WIDTH ? LEAST_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
+    terminal->num_columns = width < LEAST_WIDTH ? LEAST_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 }
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ void terminal_measure(struct terminal *terminal)
 static struct termios lines; /* the terminal's mode before single keys were read */
 static bool has_keys;
 
-bool terminal_begin_keys(const struct terminal *terminal)
+bool terminal_begin_single_keys(const struct terminal *terminal)
 {
     struct termios keys;
 
@@ -51,7 +51,7 @@ bool terminal_begin_keys(const struct terminal *terminal)
     return has_keys = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
 }
 
-void terminal_end_keys(void)
+void terminal_end_single_keys(void)
 {
     if (has_keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &lines);
@@ -60,13 +60,13 @@ void terminal_end_keys(void)
 
 static void begin_style(const struct terminal *terminal, enum terminal_style style)
 {
-    if (terminal->colour)
+    if (terminal->has_colour)
         fputs(style_codes[style], terminal->stream);
 }
 
 static void end_style(const struct terminal *terminal, enum terminal_style style)
 {
-    if (terminal->colour && style != STYLE_PLAIN)
+    if (terminal->has_colour && style != STYLE_PLAIN)
         fputs("\033[0m", terminal->stream);
 }
 
@@ -155,13 +155,13 @@ static void wrap_from(const struct terminal *terminal, enum terminal_style style
             text++;
             continue;
         }
-        if (column > rest && column + blanks + word_columns(text) > terminal->width)
+        if (column > rest && column + blanks + word_columns(text) > terminal->num_columns)
             start_line(terminal, rest, &column);
         else
             column += fprintf(terminal->stream, "%*s", blanks, "");
         blanks = 0;
         while (*text && *text != '\n' && !is_blank(*text)) {
-            if (column >= terminal->width) /* a word longer than a line */
+            if (column >= terminal->num_columns) /* a word longer than a line */
                 start_line(terminal, rest, &column);
             text += put_character(terminal, text);
             column++;
@@ -197,12 +197,12 @@ void terminal_print_code(const struct terminal *terminal, int indent, const char
             fputc('\n', terminal->stream);
             column = 0;
             text++;
-        } else if (column >= terminal->width) {
+        } else if (column >= terminal->num_columns) {
             text++;
         } else if (*text == '\t') {
             do
                 fputc(' ', terminal->stream);
-            while (++column < terminal->width && column % TAB != 0);
+            while (++column < terminal->num_columns && column % TAB != 0);
             text++;
         } else {
             text += put_character(terminal, text);

@@ -11,23 +11,23 @@ enum terminal_style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_
 
 struct terminal {
     FILE *stream; /**< owned by the caller */
-    bool colour;
-    int width; /**< columns per line, 40 to 100; 80 without a terminal */
+    bool has_colour;
+    int num_columns; /**< columns per line, 40 to 100; 80 without a terminal */
 };
 
 /** Returns the settings for a stream, from NO_COLOR, TERM and the window's size. */
 struct terminal terminal_open(FILE *stream);
 
 /** Updates the width from the window's size. */
-void terminal_measure(struct terminal *terminal);
+void terminal_update_width(struct terminal *terminal);
 
 /**
- * Makes standard input return single keys without echo until terminal_end_keys(). Returns false unless standard input
- * and the stream are terminals and this program is in the foreground. Must be called again after the process has been
- * suspended, because the shell resets the mode.
+ * Makes standard input return single keys without echo until terminal_end_single_keys(). Returns false unless standard
+ * input and the stream are terminals and this program is in the foreground. Must be called again after the process has
+ * been suspended, because the shell resets the mode.
  */
-bool terminal_begin_keys(const struct terminal *terminal);
-void terminal_end_keys(void);
+bool terminal_begin_single_keys(const struct terminal *terminal);
+void terminal_end_single_keys(void);
 
 /**
  * Prints text unchanged, in a style. The text must come from the program itself; use terminal_print_wrapped() for any

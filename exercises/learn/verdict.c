@@ -25,7 +25,7 @@ uint64_t verdict_fresh_seed(void)
 static struct verdict_limits limits_or_defaults(const struct verdict_limits *limits)
 {
     return (struct verdict_limits){
-        .seconds = limits->seconds > 0 ? limits->seconds : 10,
+        .seconds_per_case = limits->seconds_per_case > 0 ? limits->seconds_per_case : 10,
         .memory_bytes = limits->memory_bytes ? limits->memory_bytes : (size_t)2 << 30,
         .output_bytes = limits->output_bytes ? limits->output_bytes : (size_t)4 << 20,
         .max_events = limits->max_events ? limits->max_events : UINT64_C(20000000),
@@ -99,7 +99,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
     const char *const kind = record->field[0];
 
     if (strcmp(kind, "plan") == 0)
-        verdict->num_planned = atoi(record->field[1]);
+        verdict->num_planned_cases = atoi(record->field[1]);
     else if (strcmp(kind, "try") == 0)
         copy_shown(records->trying, sizeof records->trying, record->field[1]);
     else if (strcmp(kind, "measure") == 0)
@@ -110,7 +110,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->num_planned, cases and measures. Ignores a last line without a line break. */
+/** Reads the lines into verdict->num_planned_cases, cases and measures. Ignores a last line without a line break. */
 static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);
@@ -136,7 +136,7 @@ static bool say_how_it_ended(const struct child_result *end, const struct verdic
 
     switch (end->outcome) {
     case CHILD_TOOK_TOO_LONG:
-        snprintf(text, size, "the program was stopped after %g s: an endless loop?", limits->seconds);
+        snprintf(text, size, "the program was stopped after %g s: an endless loop?", limits->seconds_per_case);
         return true;
     case CHILD_WROTE_TOO_MUCH:
         snprintf(text, size, "the program was stopped after it had printed %zu KiB: a print in a loop?",
@@ -160,11 +160,11 @@ static bool say_how_it_ended(const struct child_result *end, const struct verdic
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
                                 const struct child_result *end, char *text, size_t size)
 {
-    if (verdict->num_planned == 0)
+    if (verdict->num_planned_cases == 0)
         snprintf(text, size, "the program ended with exit code %d before a case was tried", end->exit_code);
-    else if (!records->done || verdict->num_cases != verdict->num_planned)
+    else if (!records->done || verdict->num_cases != verdict->num_planned_cases)
         snprintf(text, size, "the program ended with exit code %d when %d of %d cases had been tried", end->exit_code,
-                 verdict->num_cases, verdict->num_planned);
+                 verdict->num_cases, verdict->num_planned_cases);
     else if (end->exit_code != 0)
         snprintf(text, size, "every case passed, but the program ended with exit code %d", end->exit_code);
     else
@@ -180,7 +180,10 @@ static const struct verdict_case *first_failure(const struct verdict *verdict)
     return NULL;
 }
 
-/** Sets passed, no_device, reason and at_case from the first failed case or, if none failed, from the program's end. */
+/**
+ * Sets has_passed, has_no_device, reason and at_case from the first failed case or, if none failed, from the program's
+ * end.
+ */
 static void judge(struct verdict *verdict, const struct records *records, const struct child_result *end,
                   const struct verdict_limits *limits)
 {
@@ -189,20 +192,20 @@ static void judge(struct verdict *verdict, const struct records *records, const 
 
     if (failure) {
         memcpy(verdict->reason, failure->message, sizeof verdict->reason);
-        memcpy(verdict->reason_case, failure->name, sizeof verdict->reason_case);
+        memcpy(verdict->reason_case_name, failure->name, sizeof verdict->reason_case_name);
         if (!verdict->reason[0])
             snprintf(verdict->reason, sizeof verdict->reason, "the case failed without a word");
         return;
     }
-    memcpy(verdict->reason_case, records->trying, sizeof verdict->reason_case);
-    if (end->outcome == CHILD_EXITED && end->exit_code == NO_DEVICE && verdict->num_planned == 0) {
-        verdict->no_device = true;
+    memcpy(verdict->reason_case_name, records->trying, sizeof verdict->reason_case_name);
+    if (end->outcome == CHILD_EXITED && end->exit_code == NO_DEVICE && verdict->num_planned_cases == 0) {
+        verdict->has_no_device = true;
         snprintf(verdict->reason, sizeof verdict->reason, "%.*s",
                  verdict->output ? (int)strcspn(verdict->output, "\n") : 0, verdict->output ? verdict->output : "");
         return;
     }
-    verdict->passed = !say_how_it_ended(end, limits, verdict->reason, sizeof verdict->reason) &&
-                      !say_what_is_missing(verdict, records, end, verdict->reason, sizeof verdict->reason);
+    verdict->has_passed = !say_how_it_ended(end, limits, verdict->reason, sizeof verdict->reason) &&
+                          !say_what_is_missing(verdict, records, end, verdict->reason, sizeof verdict->reason);
 }
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
@@ -229,18 +232,18 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
     struct records records;
 
     memset(verdict, 0, sizeof *verdict);
-    if (graded->until_failure)
+    if (graded->stop_after_failure)
         arguments[count++] = "--until-failure";
-    if (graded->only_case) {
+    if (graded->only_case_name) {
         arguments[count++] = "--only";
-        arguments[count] = graded->only_case;
+        arguments[count] = graded->only_case_name;
     }
     snprintf(seed, sizeof seed, "%" PRIu64, graded->seed);
     if (!child_run(arguments, &limits, &end, error))
         return false;
-    verdict->seconds = end.seconds;
+    verdict->seconds = end.wall_seconds;
     verdict->output = output_to_show(&end.output);
-    records_read(&end.records, verdict, &records);
+    records_read(&end.record_lines, verdict, &records);
     judge(verdict, &records, &end, &limits);
     child_result_free(&end);
     return true;

@@ -44,7 +44,7 @@ struct verdict_measure {
 
 /** The resource limits of a program. Zeros stand for the defaults. */
 struct verdict_limits {
-    double seconds; /**< wall time between two records, that is, per case; default 10 */
+    double seconds_per_case; /**< wall time between two records, that is, per case; default 10 */
     /** Size of the address space; default 2 GiB, of which the simulator reserves 1.3 GiB. SIZE_MAX: no limit (GPU). */
     size_t memory_bytes;
     size_t output_bytes; /**< size of standard output and error; default 4 MiB */
@@ -53,22 +53,22 @@ struct verdict_limits {
 
 /** A graded program and how to run it. */
 struct graded_program {
-    const char *path;      /**< its path */
-    uint64_t seed;         /**< seed of its inputs; see verdict_fresh_seed() */
-    const char *only_case; /**< the only case to run, or NULL for all */
-    bool until_failure;    /**< run no case after the first one that does not pass */
+    const char *path;           /**< its path */
+    uint64_t seed;              /**< seed of its inputs; see verdict_fresh_seed() */
+    const char *only_case_name; /**< the only case to run, or NULL for all */
+    bool stop_after_failure;    /**< run no case after the first one that does not pass */
     struct verdict_limits limits;
 };
 
 /** The result of a run. */
 struct verdict {
-    bool passed;
-    bool no_device; /**< exit code 3: no GPU can run it; `reason` says why */
+    bool has_passed;
+    bool has_no_device; /**< exit code 3: no GPU can run it; `reason` says why */
     char reason
         [VERDICT_MESSAGE_SIZE]; /**< "" if it passed, else one line: the first failed case, or how the run ended */
-    char reason_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
-    int num_planned;                     /**< number of cases announced; 0 if there was no plan */
-    int num_cases;                       /**< number of cases reported */
+    char reason_case_name[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
+    int num_planned_cases;                    /**< number of cases announced; 0 if there was no plan */
+    int num_cases;                            /**< number of cases reported */
     struct verdict_case cases[VERDICT_MAX_CASES];
     int num_measures;
     struct verdict_measure measures[VERDICT_MAX_MEASURES];

@@ -15,9 +15,9 @@ enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
 bool watch_open(struct folder_watch *watch, const char *folder, struct error *error)
 {
-    watch->descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (watch->descriptor >= 0 &&
-        inotify_add_watch(watch->descriptor, folder,
+    watch->inotify_descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch->inotify_descriptor >= 0 &&
+        inotify_add_watch(watch->inotify_descriptor, folder,
                           IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) >= 0)
         return true;
     error_set(error, "%s: it cannot be watched: %s", folder, strerror(errno));
@@ -41,7 +41,7 @@ static int read_events(struct folder_watch *watch, void (*saved)(void *context, 
                        struct error *error)
 {
     alignas(struct inotify_event) char events[4096];
-    const ssize_t size = read(watch->descriptor, events, sizeof events);
+    const ssize_t size = read(watch->inotify_descriptor, events, sizeof events);
     int saves = 0;
 
     if (size < 0 && errno != EAGAIN && errno != EINTR) {
@@ -65,7 +65,7 @@ static int read_events(struct folder_watch *watch, void (*saved)(void *context, 
 enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
                              void (*on_save)(void *context, const char *name), void *context, struct error *error)
 {
-    struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN},
+    struct pollfd polled[] = {{.fd = watch->inotify_descriptor, .events = POLLIN},
                               {.fd = stop_descriptor, .events = POLLIN},
                               {.fd = keys_descriptor, .events = POLLIN}};
     double first = -1; /* time of the first save since the last return, or -1 */
@@ -98,7 +98,7 @@ enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, in
 
 void watch_close(struct folder_watch *watch)
 {
-    if (watch->descriptor >= 0)
-        close(watch->descriptor);
-    watch->descriptor = -1;
+    if (watch->inotify_descriptor >= 0)
+        close(watch->inotify_descriptor);
+    watch->inotify_descriptor = -1;
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 
 struct folder_watch {
-    int descriptor;
+    int inotify_descriptor;
 };
 
 enum watch_result {

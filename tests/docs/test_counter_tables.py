@@ -139,6 +139,11 @@ class Tables(course.Course):
             self.assertEqual(self.writes("<!-- counters: 04 -->", ROW)[-1],
                              FROM.replace("NAME", "04_fourth").replace("the logits", shown))
 
+    def test_the_ids_that_a_gate_chooses_from_the_input(self):
+        course.program("04_fourth", {**report("04_fourth", 117, 0), "input": "what the gate chooses from the logits"})
+        self.assertEqual(self.writes("<!-- counters: 03 04 -->", ROW)[-1], FROM.replace(
+            "on the logits", "on the logits (04: on the ids that the gate chooses from them)"))
+
     def test_kernels_built_otherwise_and_many_experts(self):
         course.program("03_third_plain_tree", report("03_third", 5, 0))
         self.writes("<!-- counters: 03 03_plain_tree -->", ROW)

@@ -128,7 +128,7 @@ class Values(course.Course):
         course.program("04_fourth", report("04_fourth", 117, 0))
         write("build/tests/simt/test_a", TAP, 0o755)
         results.write(RESULTS / "03_third.json", [gate_run("03_third", "01_cpu_baseline", 2, [
-            {"num_tokens": 1, "here": us(2.5), "before": us(40.0)}, {"num_tokens": 512, "here": us(2412.0)}])])
+            {"num_tokens": 1, "here": us(2.5), "before": us(40.0), "floor_us": 0.5}, {"num_tokens": 512, "here": us(2412.0)}])])
         results.write(RESULTS / "04_fourth.json", [gate_run("04_fourth", "03_third", 3, [
             {"num_tokens": 1, "here": us(1.25)}])])
         write("docs/results/model/model.json",
@@ -153,7 +153,7 @@ class Values(course.Course):
                 ('report("03", "num_experts")', "2,048"), ('us("f32 03_third", 1)', "2.50"),
                 ('us("f32 03_third", 512)', "2,410"), ('us("f32 03_third", 512) - 1', "2,411"),
                 ('us("f32 03_third", 1) / us("f32 04_fourth", 1):.1f', "2.0"),
-                ('us("f32 01_cpu_baseline", 1)', "40.0"), ('figure("cycles", "a")', "7"),
+                ('us("f32 01_cpu_baseline", 1)', "40.0"), ('floor_us("f32 03_third", 1)', "0.500"), ('figure("cycles", "a")', "7"),
                 ('passed("simt/test_a")', "2"), ('step_us("ours", 16)', "5,120"), ("round(2 / 3, 1):+.1f", "+0.7"), ("1 / 4:.0%", "25%")):
             with self.subTest(words):
                 self.assertEqual(self.value(words), text)
@@ -198,6 +198,7 @@ class Values(course.Course):
     def test_what_is_rejected(self):
         for words, why in (("1 +", "invalid syntax"), ("open", "name 'open' is not defined"), ("1 / 0", "division"),
                            ('us("f32 03_third", 2)', "no time of 2 tokens is recorded of 'f32 03_third'"),
+                           ('floor_us("f32 03_third", 512)', "no floor of 512 tokens is recorded of 'f32 03_third'"),
                            ('report("03", "input")', "'03' reports no number 'input'"),
                            ('step_us("ours", 1)', "no step of 1 sequences is recorded of 'ours'"),
                            ('figure("cycles", "b")', "no figure 'b' is recorded of 'cycles'")):

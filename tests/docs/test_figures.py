@@ -379,18 +379,18 @@ class Committed(unittest.TestCase):
         self.assertEqual(uses[17], [17, 3, 1])
         self.assertIn("use 17: step 3", texts("16a_ring"))
 
-    def test_each_block_of_rows_is_written_by_one_thread_block(self):
+    def test_each_row_block_is_written_by_one_thread_block(self):
         data = figures.read_data("14a_five_ids", BUILD)
         self.assertEqual([one["expert"] for one in data["ids"]], [2, 0, 2, 1, 2])
         self.assertEqual([one["rank"] for one in data["ids"]], [0, 0, 1, 0, 2])
         self.assertEqual([one["block"] for one in data["ids"]], [2, 0, 4, 1, 3])
         self.assertEqual(data["ids"][0]["rows"], [0, 2])
-        self.assertIn("block of rows 4", texts("14a_five_ids"))
+        self.assertIn("row block 4", texts("14a_five_ids"))
 
     def test_blocks_sort_while_counts_are_on_their_way(self):
         stages = figures.read_data("14b_blocks", BUILD)["stages"]
-        self.assertEqual(sum(stages.values()), 7850)
-        self.assertIn("2,930 cycles", texts("14b_blocks"))
+        self.assertEqual(sum(stages.values()), 6880)
+        self.assertIn("2,560 cycles", texts("14b_blocks"))
         self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")], ["block 0", "block 1"])
 
     def test_sectors_of_weights(self):

@@ -3,6 +3,7 @@
 prevent pages from being made."""
 import json
 import pathlib
+import re
 
 import course
 from course import write
@@ -298,6 +299,11 @@ class Gains(TinyCourse):
                           made[page])
         write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- speed-ups 9 -->\n")
         self.refuses("docs/pages/main_page.md:3: speed-ups of part 9; there are 4 parts")
+
+    def test_parts_have_the_start_page_s_titles(self):
+        start = (course.ROOT / "docs/pages/main_page.md").read_text()
+        self.assertEqual(re.findall(r"^<b>Part (\d): (.*)</b>$", start, re.MULTILINE),
+                         [(str(part), title) for part, (_, title) in enumerate(pages.PARTS, 1)])
 
     def test_a_chapter_that_is_not_compared_with_the_chapter_above(self):
         rows = [{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}}]

@@ -105,7 +105,8 @@ class Record(course.Course):
     def test_what_is_rejected(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and a list "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"),
-                              ("[1", "line 1, column 3: this is not JSON; a run is what PROGRAM --bench --format json prints"), ("3", f"the text: {needs}"),
+                              ("[1", "line 1, column 3: this is not JSON; a run is what PROGRAM --bench --format json "
+                                     "prints"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))

@@ -67,8 +67,8 @@ static int measure(const char *name, cudaError_t (*run)(void))
     simt_counters_read(&counters);
     printf("%-10s %8.1f million events/s %8.1f million arrivals/s   (%.3f s, %" PRIu64 " events, %" PRIu64
            " arrivals)\n",
-           name, 1e-6 * (double)counters.events / best, 1e-6 * (double)counters.arrivals / best, best, counters.events,
-           counters.arrivals);
+           name, 1e-6 * (double)counters.lane_events / best, 1e-6 * (double)counters.collective_arrivals / best, best,
+           counters.lane_events, counters.collective_arrivals);
     return 0;
 }
 

@@ -23,7 +23,8 @@ static int print(const char *name, cudaError_t error)
     simt_counters_reset();
 #define COUNTER(counter, label, meaning) printf("%s " #counter " %" PRIu64 "\n", name, counters.counter);
 #include "counter_list.h"
-    printf("%s events %" PRIu64 "\n%s arrivals %" PRIu64 "\n", name, counters.events, name, counters.arrivals);
+    printf("%s events %" PRIu64 "\n%s arrivals %" PRIu64 "\n", name, counters.lane_events, name,
+           counters.collective_arrivals);
     return 0;
 }
 

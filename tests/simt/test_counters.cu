@@ -350,12 +350,12 @@ static void lines_of_divergent_branches(void **)
     take_counters();
     nested_kernel<<<1, 32>>>(y);
     expect_good();
-    assert_int_equal(simt_divergent_branches(branches), 3);
+    assert_int_equal(simt_read_divergent_branches(branches), 3);
     expect_branch(branches, 3, "outer_branch");
     expect_branch(branches, 3, "left_branch");
     expect_branch(branches, 3, "right_branch");
     take_counters();
-    assert_int_equal(simt_divergent_branches(branches), 0);
+    assert_int_equal(simt_read_divergent_branches(branches), 0);
     cudaFree(y);
 }
 
@@ -482,7 +482,7 @@ static void a_trace_longer_than_its_buffer(void **)
     assert_int_equal(four.global_load_requests, 4 * one.global_load_requests);
     assert_int_equal(four.divergent_branches, 4 * one.divergent_branches);
     assert_int_equal(four.basic_blocks, 4 * one.basic_blocks);
-    assert_int_equal(four.events, 4 * one.events);
+    assert_int_equal(four.lane_events, 4 * one.lane_events);
     cudaFree(x);
     cudaFree(y);
 }
@@ -516,7 +516,7 @@ static void launches_blocks_and_collectives(void **)
     assert_int_equal(counters.votes, 5);
     assert_int_equal(counters.warp_barriers, 5);
     assert_int_equal(counters.block_barriers, 2);
-    assert_int_equal(counters.arrivals, 160 * 4);
+    assert_int_equal(counters.collective_arrivals, 160 * 4);
     assert_int_equal(counters.global_store_requests, 5);
     cudaFree(y);
 }
@@ -585,7 +585,7 @@ static struct simt_counters kernel_counters(int index, const char *name)
     struct simt_counters counters = {};
     const char *found = "";
 
-    assert_true(simt_kernel_counters(index, &found, &counters));
+    assert_true(simt_read_kernel_counters(index, &found, &counters));
     assert_string_equal(found, name);
     return counters;
 }
@@ -598,7 +598,7 @@ static void expect_sums(void)
     uint64_t sums[COUNTERS] = {}, words[COUNTERS];
     const char *name;
 
-    for (int k = 0; simt_kernel_counters(k, &name, &counters); k++) {
+    for (int k = 0; simt_read_kernel_counters(k, &name, &counters); k++) {
         memcpy(words, &counters, sizeof words);
         for (int i = 0; i < COUNTERS; i++)
             sums[i] += words[i];
@@ -614,7 +614,7 @@ static void each_kernel_has_its_own_counters(void **)
     int *y = device_words(0);
 
     take_counters();
-    assert_int_equal(simt_num_kernels(), 0);
+    assert_int_equal(simt_num_launched_kernels(), 0);
     straight_kernel<<<1, 96>>>(y);
     far::shuffle_kernel<int, 5><<<1, 32>>>(y);
     straight_kernel<<<1, 32>>>(y);
@@ -622,7 +622,7 @@ static void each_kernel_has_its_own_counters(void **)
     collective_kernel<<<1, 64>>>(y);
     expect_good();
 
-    assert_int_equal(simt_num_kernels(), 3);
+    assert_int_equal(simt_num_launched_kernels(), 3);
     const struct simt_counters straight = kernel_counters(0, "straight_kernel");
     const struct simt_counters shuffle = kernel_counters(1, "shuffle_kernel");
     const struct simt_counters collective = kernel_counters(2, "collective_kernel");
@@ -635,7 +635,7 @@ static void each_kernel_has_its_own_counters(void **)
     assert_int_equal(shuffle.launches, 2);
     assert_int_equal(shuffle.blocks, 2);
     assert_int_equal(shuffle.shuffles, 5 + 2 * 2);
-    assert_int_equal(shuffle.arrivals, 32 * 5 + 64 * 2);
+    assert_int_equal(shuffle.collective_arrivals, 32 * 5 + 64 * 2);
     assert_int_equal(shuffle.block_barriers, 0);
     assert_int_equal(collective.launches, 1);
     assert_int_equal(collective.block_barriers, 1);
@@ -654,12 +654,12 @@ static void a_reset_forgets_the_kernels(void **)
     straight_kernel<<<1, 32>>>(y);
     branch_kernel<<<1, 32>>>(y, 8);
     expect_good();
-    assert_int_equal(simt_num_kernels(), 2);
-    assert_false(simt_kernel_counters(2, &name, &counters));
-    assert_false(simt_kernel_counters(-1, &name, &counters));
+    assert_int_equal(simt_num_launched_kernels(), 2);
+    assert_false(simt_read_kernel_counters(2, &name, &counters));
+    assert_false(simt_read_kernel_counters(-1, &name, &counters));
     take_counters();
-    assert_int_equal(simt_num_kernels(), 0);
-    assert_false(simt_kernel_counters(0, &name, &counters));
+    assert_int_equal(simt_num_launched_kernels(), 0);
+    assert_false(simt_read_kernel_counters(0, &name, &counters));
     branch_kernel<<<1, 32>>>(y, 8);
     straight_kernel<<<1, 32>>>(y);
     expect_good();
@@ -684,7 +684,7 @@ static void names_that_launches_give(void **)
     assert_int_equal(cudaLaunchKernel(straight_kernel, 1, 32, arguments), cudaSuccess);
     ::straight_kernel<<<1, 32>>>(y);
     expect_good();
-    assert_int_equal(simt_num_kernels(), 4);
+    assert_int_equal(simt_num_launched_kernels(), 4);
     kernel_counters(0, "shuffle_kernel");
     kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
     kernel_counters(2, "kernel");
@@ -708,12 +708,12 @@ static void launches_that_fail(void **)
     take_counters();
     straight_kernel<<<0, 32>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
-    assert_int_equal(simt_num_kernels(), 0);
+    assert_int_equal(simt_num_launched_kernels(), 0);
     bad_kernel<<<1, 64>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     straight_kernel<<<1, 32>>>(y);
     expect_good();
-    assert_int_equal(simt_num_kernels(), 2);
+    assert_int_equal(simt_num_launched_kernels(), 2);
     assert_int_equal(kernel_counters(0, "bad_kernel").launches, 1);
     assert_int_equal(kernel_counters(0, "bad_kernel").block_barriers, 1);
     assert_int_equal(kernel_counters(1, "straight_kernel").block_barriers, 0);

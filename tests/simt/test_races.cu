@@ -706,7 +706,7 @@ static __global__ void access_kernel(unsigned char *global, accesses all, unsign
         *out = sum;
 }
 
-static HOST_ONLY bool is_blocking(unsigned stream)
+static HOST_ONLY bool syncs_with_legacy_default(unsigned stream)
 {
     return stream < 2;
 }
@@ -743,7 +743,8 @@ static HOST_ONLY bool follows(unsigned second, unsigned first)
     if (!to_stream || !is_in_stream(earlier))
         return false;
     return step->stream == earlier->stream ||
-           (step->stream * earlier->stream == 0 && is_blocking(step->stream) && is_blocking(earlier->stream));
+           (step->stream * earlier->stream == 0 && syncs_with_legacy_default(step->stream) &&
+            syncs_with_legacy_default(earlier->stream));
 }
 
 /**
@@ -982,9 +983,9 @@ static HOST_ONLY void random_streams(void **)
     assert_int_equal(cudaMalloc(&device_out, sizeof *device_out), cudaSuccess);
     assert_int_equal(cudaMallocHost(&pinned, 4096), cudaSuccess);
     for (unsigned i = 1; i < STREAMS; i++)
-        assert_int_equal(
-            cudaStreamCreateWithFlags(&streams[i], is_blocking(i) ? cudaStreamDefault : cudaStreamNonBlocking),
-            cudaSuccess);
+        assert_int_equal(cudaStreamCreateWithFlags(&streams[i], syncs_with_legacy_default(i) ? cudaStreamDefault
+                                                                                             : cudaStreamNonBlocking),
+                         cudaSuccess);
     for (uint64_t seed = first_seed; seed < first_seed + programs && wrong < 3; seed++) {
         make_steps(seed);
         const unsigned refused = run_steps();

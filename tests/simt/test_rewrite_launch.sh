@@ -263,7 +263,7 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
     'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
-  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_index_within<__typeof__(a)>() |= 0] = 1; }'
+  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_checked_index_within_array<__typeof__(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
 b")) void k() { }' '__launch_bounds__(f("a\
 b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab")) }'
@@ -475,7 +475,7 @@ in_device 'fold expressions' '(a && ...); (... || a); ((int)a + ... + 0); (a << 
     '(a && ...); (... || a); ((int)a + ... + 0); (a << ...);'
 in_device 'an index that is no number' 'int a[4]; a[{1, 2}];' 'int a[4]; a[{1, 2}];'
 in_device 'an index after a comma' 'int a[4]; a[f(1, 2), i]; a[f<1, 2>(i)];' \
-    'int a[4]; a[f(1, 2),simt_index_within<__typeof__(a)>() |=  i]; a[simt_index_within<__typeof__(a)>() |= f<1, 2>(i)];'
+    'int a[4]; a[f(1, 2),simt_checked_index_within_array<__typeof__(a)>() |=  i]; a[simt_checked_index_within_array<__typeof__(a)>() |= f<1, 2>(i)];'
 becomes 'arguments that a macro quotes' '#define CHECK(x) \
     f(x, #x)
 #define BOTH(a, b) a##b
@@ -492,27 +492,27 @@ in_device 'a compound shift' 'a <<= b; a >>= c[i + 1];' 'a <<= simt_count * b; a
 in_device 'a compound shift of what may be a bit field' 's.a <<= b; p->a >>= b;' 's.a <<= b; p->a >>= b;'
 in_device 'a compound shift by an expression' 'a <<= b | c; a >>= b ? 1 : 2;' 'a <<= b | c; a >>= b ? 1 : 2;'
 in_device 'an element' 'int a[4]; a[i] = b[a[0] + 1];' \
-    'int a[4]; a[simt_index_within<__typeof__(a)>() |= i] = b[a[simt_index_within<__typeof__(a)>() |= 0] + 1];'
+    'int a[4]; a[simt_checked_index_within_array<__typeof__(a)>() |= i] = b[a[simt_checked_index_within_array<__typeof__(a)>() |= 0] + 1];'
 in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
-    'int a[4][5]; f(a[simt_index_within<__typeof__(a)>() |= i][simt_index_within<__typeof__(a[i])>() |= j]);'
+    'int a[4][5]; f(a[simt_checked_index_within_array<__typeof__(a)>() |= i][simt_checked_index_within_array<__typeof__(a[i])>() |= j]);'
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
-    'a.b[simt_index_within<__typeof__(a.b)>() |= i]; p->c[simt_index_within<__typeof__(p->c)>() |= 1].d[simt_index_within<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_index_within<__typeof__(this->e)>() |= i];'
+    'a.b[simt_checked_index_within_array<__typeof__(a.b)>() |= i]; p->c[simt_checked_index_within_array<__typeof__(p->c)>() |= 1].d[simt_checked_index_within_array<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_checked_index_within_array<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_index_within_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_index_within<__typeof__(a)>() |= i]; f(y, &a[simt_index_within_or_end<__typeof__(a)>() |= i]);'
+    'int a[4]; p = &a[simt_checked_index_within_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_checked_index_within_array<__typeof__(a)>() |= i]; f(y, &a[simt_checked_index_within_or_end<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
-    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_index_within<__typeof__(a)>() |= 1], d = b[simt_index_within<__typeof__(b)>() |= 2] * a[simt_index_within<__typeof__(a)>() |= 0]; return a[simt_index_within<__typeof__(a)>() |= 1]; }'
+    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_checked_index_within_array<__typeof__(a)>() |= 1], d = b[simt_checked_index_within_array<__typeof__(b)>() |= 2] * a[simt_checked_index_within_array<__typeof__(a)>() |= 0]; return a[simt_checked_index_within_array<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
-    'int a[4], b[4]; c * a[1]; if (c) a[simt_index_within<__typeof__(a)>() |= 1] = 2; for (;; b[simt_index_within<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_index_within<__typeof__(a)>() |= 2] : b[simt_index_within<__typeof__(b)>() |= 3];'
+    'int a[4], b[4]; c * a[1]; if (c) a[simt_checked_index_within_array<__typeof__(a)>() |= 1] = 2; for (;; b[simt_checked_index_within_array<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_checked_index_within_array<__typeof__(a)>() |= 2] : b[simt_checked_index_within_array<__typeof__(b)>() |= 3];'
 in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v; int w, (*z[2])[3];' \
     'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v; int w, (*z[2])[3];'
 in_device 'operands that are no names' 's::t[i]; p[i].v[j]; (*p).v[i]; (c ? a : b)[i]; f(x, y).v[i];' \
-    's::t[simt_index_within<__typeof__(s::t)>() |= i]; p[i].v[simt_index_within<__typeof__(p[i].v)>() |= j]; (*p).v[simt_index_within<__typeof__((*p).v)>() |= i]; (c ? a : b)[simt_index_within<__typeof__((c ? a : b))>() |= i]; f(x, y).v[simt_index_within<__typeof__(f(x, y).v)>() |= i];'
+    's::t[simt_checked_index_within_array<__typeof__(s::t)>() |= i]; p[i].v[simt_checked_index_within_array<__typeof__(p[i].v)>() |= j]; (*p).v[simt_checked_index_within_array<__typeof__((*p).v)>() |= i]; (c ? a : b)[simt_checked_index_within_array<__typeof__((c ? a : b))>() |= i]; f(x, y).v[simt_checked_index_within_array<__typeof__(f(x, y).v)>() |= i];'
 becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U *b) { return a[1] + b[2]; }' \
-    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_index_within<__typeof__(a)>() |= 1] + b[2]; }'
+    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_checked_index_within_array<__typeof__(a)>() |= 1] + b[2]; }'
 becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[i]; } int a[4], *p; };' \
-    'struct s { __device__ int f() { return a[simt_index_within<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
+    'struct s { __device__ int f() { return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
 becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
-    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_index_within<__typeof__(a)>() |= i][simt_index_within<__typeof__(a[i])>() |= j]; }'
+    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_checked_index_within_array<__typeof__(a)>() |= i][simt_checked_index_within_array<__typeof__(a[i])>() |= j]; }'
 refused 'a kernel that returns a value' 'static int __global__ f(int *x) { return 1; }' 1 \
     'a kernel returns void: it may store a result in memory that the host reads'
 unchanged 'a kernel whose parameters have types' '__global__ void f(int x);'
@@ -699,15 +699,15 @@ refused 'a thread_local variable' '__device__ int f() { static thread_local int 
     'a kernel has no thread_local variables: declare a local variable'
 unchanged 'a thread_local variable of the host' 'static int f() { static thread_local int x; }'
 becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
-    '__device__ int f() { return "ab" "c"[simt_index_within<__typeof__("ab" "c")>() |= i] + u8"x"[simt_index_within<__typeof__(u8"x")>() |= 1]; }'
+    '__device__ int f() { return "ab" "c"[simt_checked_index_within_array<__typeof__("ab" "c")>() |= i] + u8"x"[simt_checked_index_within_array<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_index_of_host_array<__typeof__(a)>() |= i] = b[simt_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_index_within<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_checked_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
-    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; SIMT_SMALL_ARRAY int b[3]; return a[simt_index_within<__typeof__(a)>() |= i] + b[simt_index_within<__typeof__(b)>() |= j] + c[simt_index_of_host_array<__typeof__(c)>() |= k] + d[simt_index_within<__typeof__(d)>() |= 1]; }'
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; SIMT_SMALL_ARRAY int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
 in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
-    'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_index_within<__typeof__(a)>() |= 1] = c[simt_index_within<__typeof__(c)>() |= 2] + e[3] + g[simt_index_within<__typeof__(g)>() |= 4] + h[simt_index_within<__typeof__(h)>() |= 5];'
+    'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_checked_index_within_array<__typeof__(a)>() |= 1] = c[simt_checked_index_within_array<__typeof__(c)>() |= 2] + e[3] + g[simt_checked_index_within_array<__typeof__(g)>() |= 4] + h[simt_checked_index_within_array<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
     'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];'
 unchanged 'an operator of the device' 'struct s { __device__ int operator[](int i); };'
@@ -761,14 +761,14 @@ struct s { __host__ __device__ ~s() {
     free(p);
 #endif
 } };' '__host__ __device__ int f() {
-if (simt_on_device() ? 1 && SIMT_CUDA_ARCH >= 700         : 0 && 0 >= 700        ) {
+if (simt_is_in_kernel() ? 1 && SIMT_CUDA_ARCH >= 700         : 0 && 0 >= 700        ) {
     return 1;
 } else {
     return 2;
 }
 }
 struct s { __host__ __device__ ~s() {
-if (!simt_on_device()) {
+if (!simt_is_in_kernel()) {
     free(p);
 }
 } };'

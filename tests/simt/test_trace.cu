@@ -333,7 +333,7 @@ static void only_the_kernel_of_that_name(void **)
     int *y = device_words(0);
 
     assert_true(simt_trace_begin(100));
-    simt_trace_only_kernel("xor_kernel");
+    simt_trace_restrict_to_kernel("xor_kernel");
     early_kernel<<<1, 32>>>(y);
     xor_kernel<<<1, 32>>>(y);
     expect_good();
@@ -341,7 +341,7 @@ static void only_the_kernel_of_that_name(void **)
     expect_member(0, "kernel", "\"xor_kernel\"");
 
     assert_true(simt_trace_begin(100));
-    simt_trace_only_kernel("xor");
+    simt_trace_restrict_to_kernel("xor");
     xor_kernel<<<1, 32>>>(y);
     FILE *stream = tmpfile();
 
@@ -550,7 +550,7 @@ static struct simt_counters bulk_counters(bool traced)
     assert_true(simt_trace_end(NULL));
     cudaFree(x);
     cudaFree(y);
-    counters.events = 0;
+    counters.lane_events = 0;
     return counters;
 }
 

@@ -80,7 +80,7 @@ struct align_implementation {
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem);       /**< default capacity of sorted_token_ids */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< workspace size in bytes, or NULL if none */
-    bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
+    bool workspace_must_be_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
     /** Returns the size in bytes of a block's shared memory if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
     /**
@@ -92,10 +92,12 @@ struct align_implementation {
                           cudaStream_t stream);
 };
 
-/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
+/**
+ * A chapter's implementation and, in `previous`, the previous chapter's; in the first chapter, `previous.name` is NULL.
+ */
 struct align_chapter {
     struct align_implementation implementation;
-    struct align_implementation before;
+    struct align_implementation previous;
 };
 
 /** Returns the size in bytes of a workspace that holds each expert's offset and the total: num_experts + 1 words. */
@@ -110,18 +112,18 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
 enum { ALIGN_SECTOR_WORDS = 8 };
 
 /** Returns the size in bytes of a workspace that holds each expert's offset in a separate sector. */
-static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
+static inline size_t align_sector_spaced_offsets_bytes(const struct align_problem *problem)
 {
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
 }
 
 /**
  * Launches align. Every align.cu defines this function; the build renames the previous chapter's definition to
- * align_launch_before.
+ * align_launch_previous.
  */
 cudaError_t align_launch(const struct align_problem *problem, const struct align_buffers *buffers, cudaStream_t stream);
-cudaError_t align_launch_before(const struct align_problem *problem, const struct align_buffers *buffers,
-                                cudaStream_t stream);
+cudaError_t align_launch_previous(const struct align_problem *problem, const struct align_buffers *buffers,
+                                  cudaStream_t stream);
 
 /**
  * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the

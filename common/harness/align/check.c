@@ -207,7 +207,7 @@ static bool owners_are_right(struct examination *exam)
         for (; block < exam->groups.offsets[e + 1] / problem->block_size; block++)
             if (!owner_is_right(exam, block, e))
                 return false;
-    for (; block < align_num_blocks(problem); block++)
+    for (; block < align_num_row_blocks(problem); block++)
         if (!owner_is_right(exam, block, -1))
             return false;
     return true;

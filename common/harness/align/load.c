@@ -93,11 +93,11 @@ static bool open_router(struct align_options *options, struct source *source, st
     if (options->topk > ROUTER_MAX_CHOICES)
         return error_set(error, "--topk: %d; the gate that makes the input chooses at most %d (more need --dist)",
                          options->topk, ROUTER_MAX_CHOICES);
-    gate.suggested_option = "topk-ids";
+    gate.option_if_router_data_missing = "topk-ids";
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
-    if (!gate_load(&gate, &any, &source->gate_tensors, error))
+    if (!gate_load_input(&gate, &any, &source->gate_tensors, error))
         return false;
     source->gate = gate.problem;
     options->problem.num_experts = gate.problem.num_experts;
@@ -181,7 +181,7 @@ static bool fill_ids(const struct align_options *options, struct source *source,
 bool align_load_expert_map(const char *option_value, int num_experts, uint64_t seed, int32_t *expert_map,
                            struct error *error)
 {
-    const enum array_source map = array_source_of(option_value);
+    const enum array_source map = parse_array_source(option_value);
     struct npy_array file;
     bool good;
 
@@ -205,7 +205,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     struct align_problem *const problem = &options->problem;
     struct tensors roomy;
 
-    problem->capacity = options->capacity_room == ALIGN_ROOM_EXACT
+    problem->capacity = options->capacity_policy == ALIGN_ROOM_EXACT
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
     if (!align_tensors_allocate_like(tensors, problem, implementation, &roomy, error))
@@ -228,16 +228,16 @@ static bool fill(struct align_options *options, const struct align_implementatio
            fill_ids(options, source, topk_ids, error) &&
            align_groups_compute(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
-           (options->capacity_room == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
+           (options->capacity_policy == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
 }
 
-bool align_load(struct align_options *options, const struct align_implementation *implementation,
-                struct tensors *tensors, struct align_groups *groups, struct error *error)
+bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
+                      struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
                 align_tensors_allocate(&options->problem, implementation,
-                                       array_source_of(options->expert_map_option) != ARRAY_NONE,
+                                       parse_array_source(options->expert_map_option) != ARRAY_NONE,
                                        options->misalign_words, tensors, error);
 
     *groups = (struct align_groups){0};

@@ -19,7 +19,7 @@ enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
 
-const char *align_source_name(const struct align_options *options)
+const char *align_id_source_name(const struct align_options *options)
 {
     static const char *const names[] = {"router", "file", "", "counts"};
 
@@ -49,16 +49,17 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 static const struct option_row table[] = {
     {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
-     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
+     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX,
+     .in_command_if_traits = HAS_NUM_TOKENS},
     {"num-experts", "N", "Experts (default 256, or one for each number of --counts)", 1, COUNT,
-     FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if = FROM(FILE) | FROM(GENERATED)},
+     FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if_traits = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
-     GIVEN(topk_given), .in_command_if = FROM(ROUTER) | FROM(GENERATED)},
+     GIVEN(topk_given), .in_command_if_traits = FROM(ROUTER) | FROM(GENERATED)},
     {.help = "The input (default: what the gate chooses from the real router's logits)", .help_group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
      OPTION_PATH, FIELD(ids_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
-     .value_words = align_dist_names, .on_parse = take_source, .in_command_if = FROM(GENERATED)},
+     .value_words = align_dist_names, .on_parse = take_source, .in_command_if_traits = FROM(GENERATED)},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
      FIELD(counts_list), .on_parse = take_source},
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size)},
@@ -67,19 +68,19 @@ static const struct option_row table[] = {
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
      OPTION_PATH, FIELD(expert_map_option)},
     {"capacity", "N", "Slots of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
-     FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .in_command_if = HAS_CAPACITY},
+     FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .in_command_if_traits = HAS_CAPACITY},
     {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
-     OPTION_WORD, FIELD(capacity_room), .value_words = align_room_names, .in_command_if = HAS_ROOM},
+     OPTION_WORD, FIELD(capacity_policy), .value_words = align_room_names, .in_command_if_traits = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
      FIELD(misalign_words), .most = NUM_ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
      FIELD(problem.kernel), .value_words = align_kernel_names},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
-     FIELD(problem.overlap), .most = 1, .in_command_if = OVERLAPS},
+     FIELD(problem.overlap), .most = 1, .in_command_if_traits = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
-     OPTION_PATH, FIELD(program.output_directory), .in_command_if = NEVER_IN_COMMAND},
+     OPTION_PATH, FIELD(program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check about 2,500: shapes, types, distributions, maps, capacities", 3,
-     OPTION_FLAG, FIELD(program.check_all), .in_command_if = NEVER_IN_COMMAND},
+     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -103,7 +104,7 @@ static bool check_capacity(const struct align_options *options, struct error *er
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
-    if (options->capacity_given && options->capacity_room != ALIGN_ROOM_BOUND)
+    if (options->capacity_given && options->capacity_policy != ALIGN_ROOM_BOUND)
         return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
@@ -124,14 +125,14 @@ static unsigned options_traits(const struct align_options *options, const struct
     unsigned traits = 16u << options->source;
 
     if (options->source != ALIGN_SOURCE_COUNTS)
-        traits |= program_traits(program);
+        traits |= program_command_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
-    if (options->capacity_room != ALIGN_ROOM_BOUND)
+    if (options->capacity_policy != ALIGN_ROOM_BOUND)
         traits |= HAS_ROOM;
     if (options->problem.overlap)
         traits |= OVERLAPS;
-    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source_of(options->expert_map_option) == ARRAY_RANDOM)
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || parse_array_source(options->expert_map_option) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     return traits;
 }
@@ -146,7 +147,7 @@ bool align_options_parse(struct program *program, int argc, char **argv, struct 
            program_reject_unused_seed(program, options_traits(options, program));
 }
 
-void align_options_command(const struct align_options *options, struct program *program)
+void align_options_set_command(const struct align_options *options, struct program *program)
 {
     program_set_command(program, table, options_traits(options, program));
 }

@@ -15,12 +15,12 @@ enum { NUM_ALIGN_MISALIGNMENTS = 4 };
  * The capacity that --room selects: the implementation's default, the minimum for the given ids, or more than the
  * default.
  */
-enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
+enum align_capacity_policy { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
 /** The options of a run. Strings point into argv. */
 struct align_options {
     struct program_options program;
-    struct align_problem problem; /**< align_load() sets numel and, if --capacity is not given, the capacity */
+    struct align_problem problem; /**< align_load_input() sets numel and, if --capacity is not given, the capacity */
     int topk;
     bool num_experts_given;
     bool topk_given;
@@ -28,11 +28,11 @@ struct align_options {
     bool capacity_given;
     int misalign_words; /**< offset of sorted_token_ids from a 16-byte boundary, in words */
     enum align_source source;
-    const char *ids_path;          /**< ALIGN_SOURCE_FILE */
-    enum align_dist dist;          /**< ALIGN_SOURCE_GENERATED */
-    const char *counts_list;       /**< ALIGN_SOURCE_COUNTS: comma-separated list */
-    const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file name */
-    enum align_room capacity_room; /**< capacity to use once the ids are known */
+    const char *ids_path;                       /**< ALIGN_SOURCE_FILE */
+    enum align_dist dist;                       /**< ALIGN_SOURCE_GENERATED */
+    const char *counts_list;                    /**< ALIGN_SOURCE_COUNTS: comma-separated list */
+    const char *expert_map_option;              /**< value of --expert-map: "none", "random" or a file name */
+    enum align_capacity_policy capacity_policy; /**< capacity to use once the ids are known */
 };
 
 /**
@@ -51,18 +51,18 @@ extern const char *const align_kernel_names[];
 extern const char *const align_room_names[];
 
 /** Returns one word for the source of the ids: "router", "file", "counts", or the distribution's name. */
-const char *align_source_name(const struct align_options *options);
+const char *align_id_source_name(const struct align_options *options);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
-void align_options_command(const struct align_options *options, struct program *program);
+void align_options_set_command(const struct align_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
 void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
                           struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
- * Returns false if no problem is left.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with
+ * covering_accept_problem(). Returns false if no problem is left.
  */
 bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
                             uint64_t seed, struct align_options *options);

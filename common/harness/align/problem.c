@@ -8,7 +8,7 @@
 
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error)
 {
-    if (!num_tokens_check(num_tokens, error) || !at_least_one_check("topk", topk, error))
+    if (!num_tokens_check(num_tokens, error) || !count_at_least_one_check("topk", topk, error))
         return false;
     if (num_tokens > INT32_MAX / topk)
         return error_set(error, "--num-tokens: %" PRId64 " tokens of %d ids; there can be %d ids in all", num_tokens,
@@ -22,7 +22,7 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
     if (problem->numel < 0 || problem->numel > INT32_MAX)
         return error_set(error, "--num-tokens: %" PRId64 " ids; there can be 0 to %d", problem->numel, INT32_MAX);
     return num_experts_check(problem->num_experts, error) &&
-           at_least_one_check("block-size", problem->block_size, error);
+           count_at_least_one_check("block-size", problem->block_size, error);
 }
 
 bool align_check_computed_capacity(const struct align_problem *problem, const char *ids_flag, struct error *error)

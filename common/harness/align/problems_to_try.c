@@ -13,10 +13,10 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [IDS] = {CORNERS(128, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
                      26, 27, 28, 29, 30, 31, 32, 33, 63, 64, 65, 66, 127, 129, 255, 256, 257, 511, 512, 513, 1023, 1024,
                      1025, 65535, 65536, 65537),
-             .num_isolated = 3},
+             .num_isolated_corners = 3},
     [EXPERTS] = {CORNERS(256, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129,
                          160, 255, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 11776, 12255),
-                 .num_isolated = 2},
+                 .num_isolated_corners = 2},
     [TOPK] = {CORNERS(1, 2, 3, 4, 5, 6, 7, 8, 16, 32)},
     [BLOCK_SIZE] = {CORNERS(16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 31, 32, 33, 48, 63, 64, 65, 127, 128, 129, 192, 255,
                             256, 512, 513)},
@@ -61,7 +61,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->program.num_tokens = covering_proposed_corner(covering, IDS) / options->topk;
     options->program.num_tokens_given = true;
     options->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
-    options->program.seed = seed + (uint64_t)covering->num_accepted;
+    options->program.seed = seed + (uint64_t)covering->num_accepted_problems;
     options->problem.numel = covering_proposed_corner(covering, IDS);
     options->problem.num_experts = (int)covering_proposed_corner(covering, EXPERTS);
     options->problem.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
@@ -71,7 +71,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->source = ALIGN_SOURCE_GENERATED;
     options->dist = (enum align_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
-    options->capacity_room = (enum align_room)covering_proposed_corner(covering, ROOM);
+    options->capacity_policy = (enum align_capacity_policy)covering_proposed_corner(covering, ROOM);
 }
 
 /** Checks that the problem is valid, supported and not too large. */
@@ -82,8 +82,8 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 
     if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
         return false;
-    problem.capacity = options->capacity_room == ALIGN_ROOM_EXACT ? align_capacity_for_few_ids(&problem)
-                                                                  : implementation->capacity(&problem);
+    problem.capacity = options->capacity_policy == ALIGN_ROOM_EXACT ? align_capacity_for_few_ids(&problem)
+                                                                    : implementation->capacity(&problem);
     return problem.capacity <= (covering_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
@@ -91,7 +91,7 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
                             uint64_t seed, struct align_options *options)
 {
-    while (covering_propose(covering)) {
+    while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);
         if (is_worth_trying(covering, implementation, options))
             return true;

@@ -19,14 +19,14 @@ static void name_run(const struct align_options *options, struct program *progra
     char *const text = program->input_text;
     char described[256], tokens[64], slots[64], blocks[64];
 
-    align_options_command(options, program);
+    align_options_set_command(options, program);
     align_problem_describe(problem, described, sizeof described);
     if (program->requested_options.bench)
         snprintf(program->problem_text, sizeof program->problem_text, "%s", described);
     else
         snprintf(program->problem_text, sizeof program->problem_text, "%s, top %d: %s",
                  format_count(options->program.num_tokens, "token", tokens), options->topk, described);
-    program->distribution_name = align_source_name(options);
+    program->distribution_name = align_id_source_name(options);
     if (options->source == ALIGN_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");
     else if (options->source == ALIGN_SOURCE_FILE)
@@ -34,7 +34,8 @@ static void name_run(const struct align_options *options, struct program *progra
     else
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
     snprintf(program->verified_text, sizeof program->verified_text, "%s, the experts of %s, the padded size",
-             format_count(problem->capacity, "slot", slots), format_count(align_num_blocks(problem), "block", blocks));
+             format_count(problem->capacity, "slot", slots),
+             format_count(align_num_row_blocks(problem), "block", blocks));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
@@ -54,11 +55,11 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_add_number(fields, IN_JSON, "expert_map", "%s",
-                          array_source_of(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
+                          parse_array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
-        if (options->capacity_room != ALIGN_ROOM_BOUND)
-            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_room]);
+        if (options->capacity_policy != ALIGN_ROOM_BOUND)
+            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_policy]);
     }
     if (problem->overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
@@ -74,7 +75,7 @@ static void report_problem(const struct align_options *options, bool all, struct
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
-    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->num_skipped;
+    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->num_invalid_ids;
     char used[32], slots[64], blocks[64], ids[64], pads[64];
 
     if (padded == 0)
@@ -86,14 +87,14 @@ static void report_padding(const struct align_problem *problem, const struct ali
                         format_count(padded / problem->block_size, "block", blocks), format_count(placed, "id", ids),
                         format_count(padded - placed, "pad", pads), percent(padded - placed, padded));
     record_add_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
-    record_add_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->num_skipped);
+    record_add_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->num_invalid_ids);
 }
 
 /** Reports the load of the experts: the busiest expert and the number of idle experts. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
-    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->num_skipped;
+    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->num_invalid_ids;
     struct record *const fields = record_add_object(report, IN_DATA, "load");
     char digits[32], ids[64], experts[64], getting[80] = "every expert gets some";
     int idle = 0;
@@ -126,9 +127,9 @@ static void report_left_out(const struct align_problem *problem, const struct al
     if (expert_map)
         record_add_text(report, IN_TABLE, "map", "%d of %d experts are local; a block of any other is -1", local,
                         problem->num_experts);
-    if (groups->num_skipped > 0)
+    if (groups->num_invalid_ids > 0)
         record_add_text(report, IN_TABLE, "skipped", "%s, which name%s no expert",
-                        format_count(groups->num_skipped, "id", ids), groups->num_skipped == 1 ? "s" : "");
+                        format_count(groups->num_invalid_ids, "id", ids), groups->num_invalid_ids == 1 ? "s" : "");
 }
 
 /** Adds the part of the report that describes the ids. Does nothing if there is no report. */
@@ -154,12 +155,12 @@ static void run_before(struct program *program, const struct align_options *opti
     problem.overlap = false;
     if (!before->launch || !program->requested_options.bench)
         return;
-    if (!options->capacity_given && options->capacity_room == ALIGN_ROOM_BOUND)
+    if (!options->capacity_given && options->capacity_policy == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_tensors_allocate_like(tensors, &problem, before, &own, &ignored))
         return;
-    program_run_previous(program, &launch, &own);
+    program_time_previous_launch(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -173,14 +174,14 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     struct checked_launch launch = align_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
     struct align_groups groups;
-    const bool loaded = align_load(options, &chapter->implementation, &tensors, &groups, &program->error);
+    const bool loaded = align_load_input(options, &chapter->implementation, &tensors, &groups, &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
-    program_run(program, &launch, &tensors);
-    run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->before, &tensors);
+    program_run_launch(program, &launch, &tensors);
+    run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
     report_ids(problem, &groups, tensors.tensor[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
@@ -192,18 +193,18 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     struct align_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .previous_name = chapter->before.name,
+                              .previous_name = chapter->previous.name,
                               .source_hash = kernel_source_sha256};
 
     if (!align_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_set_overlapping(&program);
+        program_use_overlapping_launches(&program);
     if (!program_open(&program))
         return program_print_error(&program);
     align_covering_start(&chapter->implementation, program.requested_options.seed,
                          program.requested_options.check_only_corners, &program.covering);
-    while (program_next_run(&program)) {
+    while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all && !align_set_next_problem(&program.covering, &chapter->implementation,
                                                                            program.requested_options.seed, &options))
             break;

@@ -30,7 +30,7 @@ bool align_groups_compute(const struct align_problem *problem, const void *topk_
         if (align_id_is_valid(problem, id))
             groups->counts[id]++;
         else
-            groups->num_skipped++;
+            groups->num_invalid_ids++;
     }
     groups->offsets[0] = 0;
     for (size_t e = 0; e < num_experts; e++)
@@ -91,7 +91,7 @@ static void name_blocks(const struct align_problem *problem, const int32_t *expe
     for (int e = 0; e < problem->num_experts; e++)
         for (; block < groups->offsets[e + 1] / problem->block_size; block++)
             expert_ids[block] = expert_map ? expert_map[e] : e;
-    for (; block < align_num_blocks(problem); block++)
+    for (; block < align_num_row_blocks(problem); block++)
         expert_ids[block] = -1;
 }
 

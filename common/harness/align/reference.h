@@ -7,9 +7,9 @@
 
 /** Sizes and offsets of the experts' groups. */
 struct align_groups {
-    int64_t *counts;     /**< [num_experts] number of ids of each expert */
-    int64_t *offsets;    /**< [num_experts + 1] start of each expert's group, followed by the padded length */
-    int64_t num_skipped; /**< number of ids that name no expert */
+    int64_t *counts;         /**< [num_experts] number of ids of each expert */
+    int64_t *offsets;        /**< [num_experts + 1] start of each expert's group, followed by the padded length */
+    int64_t num_invalid_ids; /**< number of ids that name no expert */
 };
 
 /**

@@ -19,15 +19,15 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                     .misalign_bytes = (size_t)misalign_words * sizeof(int32_t)},
                    {.name = "expert_ids",
                     .role = TENSOR_OUTPUT,
-                    .host = {DTYPE_I32, 1, {align_num_blocks(problem)}, NULL}},
+                    .host = {DTYPE_I32, 1, {align_num_row_blocks(problem)}, NULL}},
                    {.name = "num_tokens_post_padded", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
                    {.name = "workspace",
                     .role = TENSOR_WORKSPACE,
-                    .is_zeroed = implementation && implementation->workspace_zeroed,
+                    .is_zeroed = implementation && implementation->workspace_must_be_zeroed,
                     .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .num_tensors = NUM_ALIGN_TENSORS,
         .poison_byte = ALIGN_POISON,
-        .size_flags = "--num-tokens, --counts, --block-size",
+        .size_option_names = "--num-tokens, --counts, --block-size",
     };
     return tensors_allocate(tensors, error);
 }

@@ -21,11 +21,11 @@
 
 /** A description of the backend for reports. Unknown strings are "". */
 struct backend_info {
-    char device[256]; /**< device name, such as "NVIDIA H200" or "CPU simulator" */
-    char driver[64];
-    char toolkit[64];
+    char device_name[256]; /**< device name, such as "NVIDIA H200" or "CPU simulator" */
+    char driver_version[64];
+    char toolkit_version[64];
     struct gpu gpu;    /**< properties of the GPU; all zeros for the simulator */
-    bool has_times;    /**< whether backend_time() works */
+    bool has_times;    /**< whether backend_time_launch() works */
     bool has_counters; /**< whether backend_read_counters() returns counters */
 };
 
@@ -36,7 +36,7 @@ struct backend_info {
 bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error);
 
 /** Returns the number of bytes of device memory that can still be allocated, or SIZE_MAX if it is unknown. */
-size_t backend_free_memory(void);
+size_t backend_available_memory_bytes(void);
 
 /** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {
@@ -78,7 +78,7 @@ enum { MAX_REQUEST_LINES = 64 };
 struct run_counters {
     struct counter totals[MAX_COUNTERS]; /**< sums over all kernels */
     int num_counters;
-    int num_rare_counters; /**< number of rare counters, which come last; reports omit those that are 0 */
+    int num_counters_omitted_if_zero; /**< number of rare counters, which come last; reports omit those that are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches, each with num_counters counters */
     int num_kernels;
@@ -109,7 +109,7 @@ void backend_describe_request_lines(const struct run_counters *counters, const c
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
  * called before any allocation. Returns false if the backend does not support sharing, as on a GPU.
  */
-bool backend_share_with_forks(void);
+bool backend_share_memory_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks or, if `allow` is false, protects it again; calls nest.
@@ -159,7 +159,7 @@ bool backend_trace_end(FILE *stream, struct error *error);
  * Launches the timed work once. `launch_index` is the index of the launch, which the callback can use to rotate among
  * several inputs.
  */
-typedef cudaError_t backend_launch(void *context, int launch_index, cudaStream_t stream);
+typedef cudaError_t backend_timed_launch(void *context, int launch_index, cudaStream_t stream);
 
 enum backend_cache {
     BACKEND_CACHE_WARM,    /**< back-to-back launches; L2 holds what the previous launch left there */
@@ -182,18 +182,18 @@ struct timing timing_from_samples(double *samples, int num_samples);
  * to the median and the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. On
  * failure, returns false and sets *error.
  */
-bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                  struct error *error);
+bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                         struct error *error);
 
 /** Measurements that give lower bounds on a kernel's time. */
-struct floor_figures {
+struct launch_time_floors {
     double empty_kernel_us; /**< time of an empty kernel, launched in a graph of the same kind */
     double
         copy_bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
 /** Measures both members of `figures` on this device. On failure, returns false and sets *error. */
-bool backend_measure_floor(struct floor_figures *figures, struct error *error);
+bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error);
 
 /**
  * Measures the bandwidth at which all multiprocessors together read memory, without writing. On failure, returns false

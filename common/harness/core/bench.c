@@ -17,19 +17,19 @@ static const size_t ROTATED_BYTES = (size_t)160 << 20;
 /** Measures the floor figures. If the backend cannot measure times, returns false and sets *error. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
-    if (bench->on_host)
+    if (bench->runs_on_host)
         return true;
     if (!bench->has_times)
         return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
-    return backend_measure_floor(&bench->floor, error);
+    return backend_measure_time_floors(&bench->time_floors, error);
 }
 
 bool bench_next_size(struct benchmark *bench, struct error *error)
 {
     static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
     const int64_t *const sweep = bench->sweep_sizes ? bench->sweep_sizes : usual;
-    const bool one = bench->only_size >= 0;
-    const int64_t next = one ? bench->only_size : sweep[bench->num_rows];
+    const bool one = bench->only_num_tokens >= 0;
+    const int64_t next = one ? bench->only_num_tokens : sweep[bench->num_rows];
 
     _Static_assert(sizeof usual / sizeof *usual <= BENCH_MAX_ROWS + 1, "room for every size");
     if ((one ? bench->num_rows == 1 : next == 0 || (bench->max_tokens && next > bench->max_tokens)) ||
@@ -47,10 +47,10 @@ bool bench_next_size(struct benchmark *bench, struct error *error)
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
-                                                           : bench->floor.copy_bytes_per_second;
+                                                           : bench->time_floors.copy_bytes_per_second;
     const double moving = rate > 0.0 ? 1e6 * tensors_bytes_to_move(tensors) / rate : 0.0;
 
-    return moving > bench->floor.empty_kernel_us ? moving : bench->floor.empty_kernel_us;
+    return moving > bench->time_floors.empty_kernel_us ? moving : bench->time_floors.empty_kernel_us;
 }
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
@@ -161,8 +161,8 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
     double start;
     bool good;
 
-    if (launch->on_host) {
-        bench->host_threads = omp_get_max_threads();
+    if (launch->runs_on_host) {
+        bench->num_host_threads = omp_get_max_threads();
         good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
@@ -171,13 +171,13 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
     turns.tensors = *tensors;
     turns.input = largest_input(tensors);
     start = monotonic_seconds();
-    good = backend_time(launch_in_turn, &turns, cache, here, error);
-    bench->total_replay_us = 1e6 * (monotonic_seconds() - start);
+    good = backend_time_launch(launch_in_turn, &turns, cache, here, error);
+    bench->last_timing_total_us = 1e6 * (monotonic_seconds() - start);
     if (good && rotated && cache == BACKEND_CACHE_WARM && make_copies(&turns)) {
-        good = backend_time(launch_in_turn, &turns, cache, rotated, error);
+        good = backend_time_launch(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
-    good = good && tensors_download_checked(tensors, error);
+    good = good && tensors_download_and_check(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify_outputs(launch, tensors, error);
 }
@@ -188,7 +188,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
 
-    row->operations = launch->operations;
+    row->operations = launch->num_operations;
     if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
         !checked_launch_run(launch, tensors, error))
         return;
@@ -196,7 +196,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
     row->bytes = tensors_bytes_to_move(tensors);
     if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
         row->operations > 0.0)
-        backend_measure_gemm_rate(bench->total_replay_us, &row->cublas_operations_per_second, error);
+        backend_measure_gemm_rate(bench->last_timing_total_us, &row->cublas_operations_per_second, error);
 }
 
 void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
@@ -297,7 +297,7 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     add_timing("here", times->current, row);
     add_timing("rotated", times->current_rotated_inputs, row);
     add_timing("before", times->previous, row);
-    if (!bench->on_host)
+    if (!bench->runs_on_host)
         record_add_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
@@ -305,11 +305,11 @@ void bench_report_rows(const struct benchmark *bench, struct record *report)
 {
     struct record *floor, *list;
 
-    if (bench->host_threads > 0)
-        record_add_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
-    floor = bench->on_host ? NULL : record_add_object(report, IN_JSON, "floor");
-    record_add_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_kernel_us);
-    record_add_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.copy_bytes_per_second);
+    if (bench->num_host_threads > 0)
+        record_add_number(report, IN_JSON, "host_threads", "%d", bench->num_host_threads);
+    floor = bench->runs_on_host ? NULL : record_add_object(report, IN_JSON, "floor");
+    record_add_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->time_floors.empty_kernel_us);
+    record_add_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->time_floors.copy_bytes_per_second);
     if (bench->read_bytes_per_second > 0.0)
         record_add_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
     list = record_add_list(report, IN_TABLE | IN_DATA, "rows");

@@ -24,17 +24,17 @@ enum { BENCH_MAX_ROWS = 24 };
 /** A benchmark: the parameters, which the program sets, followed by the results, which are initially zero. */
 struct benchmark {
     const char *name, *previous_name; /**< names of this chapter and of the previous one (NULL if there is none) */
-    bool on_host;                     /**< whether the chapter computes on the host and launches nothing */
-    bool has_times;                   /**< whether the backend can measure times; ignored if on_host */
+    bool runs_on_host;                /**< whether the chapter computes on the host and launches nothing */
+    bool has_times;                   /**< whether the backend can measure times; ignored if runs_on_host */
     bool flush_l2;                    /**< whether to flush L2 before each launch */
-    int64_t only_size;                /**< the only size to measure, or negative for a sweep of sizes */
+    int64_t only_num_tokens;          /**< the only size to measure, or negative for a sweep of sizes */
     const int64_t *sweep_sizes; /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
     int64_t max_tokens;         /**< largest size of the sweep; 0 for no limit */
 
-    int host_threads; /**< number of host threads; 0 if the implementation runs on the device */
-    struct floor_figures floor;
+    int num_host_threads; /**< number of host threads; 0 if the implementation runs on the device */
+    struct launch_time_floors time_floors;
     double read_bytes_per_second; /**< read bandwidth; 0 if there is no comparison with ceilings */
-    double total_replay_us;       /**< total time of the last launch's replays */
+    double last_timing_total_us;  /**< total time of the last launch's replays */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };

@@ -29,7 +29,7 @@ void covering_add_dimensions(struct covering_design *covering, const struct cove
 void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated)
 {
     struct covering_dimension *const to = &covering->dimensions[dimension];
-    const int at = to->num_corners - (isolated ? 0 : to->num_isolated);
+    const int at = to->num_corners - (isolated ? 0 : to->num_isolated_corners);
 
     for (int i = 0; i < to->num_corners; i++)
         if (to->corners[i] == corner)
@@ -38,14 +38,14 @@ void covering_add_corner(struct covering_design *covering, int dimension, int64_
     memmove(&to->corners[at + 1], &to->corners[at], (size_t)(to->num_corners - at) * sizeof *to->corners);
     to->corners[at] = corner;
     to->num_corners++;
-    to->num_isolated += isolated;
+    to->num_isolated_corners += isolated;
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
 static int all_corners(const struct covering_design *covering)
 {
-    return covering->first_corners[covering->num_dimensions];
+    return covering->first_corner_indices[covering->num_dimensions];
 }
 
 /** Returns the dimension of a corner. */
@@ -53,7 +53,7 @@ static int dimension_of(const struct covering_design *covering, int corner)
 {
     int d = 0;
 
-    while (corner >= covering->first_corners[d + 1])
+    while (corner >= covering->first_corner_indices[d + 1])
         d++;
     return d;
 }
@@ -62,14 +62,14 @@ static bool is_alone(const struct covering_design *covering, int corner)
 {
     const int d = dimension_of(covering, corner);
 
-    return corner >= covering->first_corners[d + 1] - covering->dimensions[d].num_isolated;
+    return corner >= covering->first_corner_indices[d + 1] - covering->dimensions[d].num_isolated_corners;
 }
 
 /** Numbers the corners and marks the pairs that need not be covered. */
 static void number_corners(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
-        covering->first_corners[d + 1] = covering->first_corners[d] + covering->dimensions[d].num_corners;
+        covering->first_corner_indices[d + 1] = covering->first_corner_indices[d] + covering->dimensions[d].num_corners;
     assert(all_corners(covering) <= MAX_ALL_CORNERS);
     for (int a = 0; a < all_corners(covering); a++)
         for (int b = 0; b < all_corners(covering); b++)
@@ -87,10 +87,10 @@ static void set_state(struct covering_design *covering, int a, int b, enum cover
 /** Returns the two corners of the target pair, or the same corner twice if the target is a single corner. */
 static void target_corners(const struct covering_design *covering, int *a, int *b)
 {
-    const int all = all_corners(covering), pair = covering->target - all;
+    const int all = all_corners(covering), pair = covering->target_corner_or_pair - all;
 
-    *a = pair < 0 ? covering->target : pair / all;
-    *b = pair < 0 ? covering->target : pair % all;
+    *a = pair < 0 ? covering->target_corner_or_pair : pair / all;
+    *b = pair < 0 ? covering->target_corner_or_pair : pair % all;
 }
 
 /** Moves the target to the next pair that is not covered. Returns false if no such pair is left. */
@@ -98,7 +98,7 @@ static bool find_target(struct covering_design *covering)
 {
     const int all = all_corners(covering), end = covering->stop_after_corners ? all : all + all * all;
 
-    for (; covering->target < end; covering->target++, covering->num_proposals = 0) {
+    for (; covering->target_corner_or_pair < end; covering->target_corner_or_pair++, covering->num_proposals = 0) {
         int a, b;
 
         target_corners(covering, &a, &b);
@@ -131,8 +131,8 @@ static int gain_of(const struct covering_design *covering, int corner)
 /** Returns the corner of a dimension with the largest gain; ties are broken at random. */
 static int best_corner(struct covering_design *covering, int d)
 {
-    const int first = covering->first_corners[d],
-              count = covering->dimensions[d].num_corners - covering->dimensions[d].num_isolated;
+    const int first = covering->first_corner_indices[d],
+              count = covering->dimensions[d].num_corners - covering->dimensions[d].num_isolated_corners;
     const int begin = (int)random_below(&covering->random, (uint32_t)count);
     int best = first + begin, most = -1;
 
@@ -153,8 +153,8 @@ static int any_corner(struct covering_design *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
 
-    return covering->first_corners[d] +
-           (int)random_below(&covering->random, (uint32_t)(from->num_corners - from->num_isolated));
+    return covering->first_corner_indices[d] +
+           (int)random_below(&covering->random, (uint32_t)(from->num_corners - from->num_isolated_corners));
 }
 
 /**
@@ -175,7 +175,7 @@ static void complete_row(struct covering_design *covering, bool alone)
         if (covering->proposed_corners[d] >= 0)
             continue;
         if (random_below(&covering->random, TRIES_OF_PAIR) < usual)
-            covering->proposed_corners[d] = covering->first_corners[d];
+            covering->proposed_corners[d] = covering->first_corner_indices[d];
         else if (alone || covering->num_proposals >= TRIES_OF_PAIR ||
                  (tries > 0 && random_below(&covering->random, 3) == 0))
             covering->proposed_corners[d] = any_corner(covering, d);
@@ -184,7 +184,7 @@ static void complete_row(struct covering_design *covering, bool alone)
     }
 }
 
-bool covering_propose(struct covering_design *covering)
+bool covering_propose_problem(struct covering_design *covering)
 {
     int a, b;
 
@@ -205,7 +205,7 @@ bool covering_propose(struct covering_design *covering)
 int64_t covering_proposed_corner(const struct covering_design *covering, int dimension)
 {
     return covering->dimensions[dimension]
-        .corners[covering->proposed_corners[dimension] - covering->first_corners[dimension]];
+        .corners[covering->proposed_corners[dimension] - covering->first_corner_indices[dimension]];
 }
 
 bool covering_has_isolated_corner(const struct covering_design *covering)
@@ -216,13 +216,13 @@ bool covering_has_isolated_corner(const struct covering_design *covering)
     return false;
 }
 
-void covering_accept(struct covering_design *covering)
+void covering_accept_problem(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         for (int other = 0; other < covering->num_dimensions; other++)
             if (covering->state[covering->proposed_corners[d]][covering->proposed_corners[other]] != NOT_NEEDED)
                 set_state(covering, covering->proposed_corners[d], covering->proposed_corners[other], COVERED);
-    covering->num_accepted++;
+    covering->num_accepted_problems++;
 }
 
 int covering_num_corners(const struct covering_design *covering, enum coverage state)

@@ -24,7 +24,7 @@ enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
 struct covering_dimension {
     int64_t corners[MAX_CORNERS]; /**< distinct values; the first is the usual one */
     int num_corners;
-    int num_isolated; /**< number of isolated corners, which come last; each is tried in only one problem */
+    int num_isolated_corners; /**< number of isolated corners, which come last; each is tried in only one problem */
 };
 
 /** Initialises a dimension's corners and their count. */
@@ -39,16 +39,18 @@ struct covering_design {
     int num_dimensions;
     bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
-    int first_corners[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
+    int first_corner_indices[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
-    int target;        /**< index of the corner or pair that the problem starts with; corners come before pairs */
-    int num_proposals; /**< number of problems proposed for the target but not accepted */
+    /** Index of the corner or pair that the problem starts with; corners come before pairs. */
+    int target_corner_or_pair;
+    int num_proposals;                    /**< number of problems proposed for the target but not accepted */
     int proposed_corners[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, as an index into all corners */
-    int num_accepted;
+    int num_accepted_problems;
 };
 
 /**
- * Copies the dimensions. Corners can be added with covering_add_corner() until the first call of covering_propose().
+ * Copies the dimensions. Corners can be added with covering_add_corner() until the first call of
+ * covering_propose_problem().
  */
 void covering_start(struct covering_design *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool stop_after_corners);
@@ -64,11 +66,11 @@ void covering_add_dimensions(struct covering_design *covering, const struct cove
 void covering_add_corner(struct covering_design *covering, int dimension, int64_t corner, bool isolated);
 
 /**
- * Proposes the next problem, which the caller may accept with covering_accept(). If the caller does not accept it,
- * covering_propose() proposes other problems with the same pair, up to a limit, after which the pair counts as
- * unsupported. Returns false when the design is complete.
+ * Proposes the next problem, which the caller may accept with covering_accept_problem(). If the caller does not accept
+ * it, covering_propose_problem() proposes other problems with the same pair, up to a limit, after which the pair counts
+ * as unsupported. Returns false when the design is complete.
  */
-bool covering_propose(struct covering_design *covering);
+bool covering_propose_problem(struct covering_design *covering);
 
 /** Returns the proposed problem's corner in a dimension. */
 int64_t covering_proposed_corner(const struct covering_design *covering, int dimension);
@@ -77,7 +79,7 @@ int64_t covering_proposed_corner(const struct covering_design *covering, int dim
 bool covering_has_isolated_corner(const struct covering_design *covering);
 
 /** Accepts the proposed problem and marks its pairs as covered. */
-void covering_accept(struct covering_design *covering);
+void covering_accept_problem(struct covering_design *covering);
 
 /** Returns the number of corners, or of pairs of corners of two dimensions, that are in this state. */
 int covering_num_corners(const struct covering_design *covering, enum coverage state);

@@ -11,9 +11,10 @@
 
 /** Requirements beyond compute capability 7.5, the minimum for this course. All zeros means no further requirements. */
 struct gpu_needs {
-    int capability;        /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
-    bool exact_capability; /**< whether exactly that capability is required; later GPUs lack these instructions */
-    const char *feature;   /**< feature that requires the capability, such as "bulk copies" */
+    int min_compute_capability; /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
+    /** Whether exactly that capability is required; later GPUs lack these instructions. */
+    bool requires_exact_capability;
+    const char *feature_name; /**< feature that requires the capability, such as "bulk copies" */
 };
 
 /** The GPU that runs the kernels. All zeros for the simulator, which needs no checks. */
@@ -38,7 +39,7 @@ bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct
 
 /**
  * Checks that a block on the GPU `gpu_name` may use `shared_bytes` bytes of shared memory. If not, returns false and
- * sets RUN_CANNOT_RUN and `unsupported`.
+ * sets RUN_CANNOT_RUN and `problem_is_unsupported`.
  */
 bool gpu_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error);
 

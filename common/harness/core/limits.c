@@ -45,7 +45,7 @@ bool num_experts_check(int num_experts, struct error *error)
            error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MAX_EXPERTS);
 }
 
-bool at_least_one_check(const char *flag, int count, struct error *error)
+bool count_at_least_one_check(const char *flag, int count, struct error *error)
 {
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", flag, count);
 }
@@ -71,7 +71,7 @@ static bool are_counts(const char *text, int64_t most, bool list)
     }
 }
 
-bool environment_check(struct error *error)
+bool environment_variables_check(struct error *error)
 {
     static const struct {
         const char *name;

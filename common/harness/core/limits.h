@@ -9,9 +9,9 @@
 /** Checks the range of a number. On failure the error names the flag, its value and the allowed values. */
 bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
-bool at_least_one_check(const char *flag, int count, struct error *error);
+bool count_at_least_one_check(const char *flag, int count, struct error *error);
 
 /** Checks the environment variables that the programs read. On failure the error names the invalid variable. */
-bool environment_check(struct error *error);
+bool environment_variables_check(struct error *error);
 
 #endif

@@ -302,7 +302,7 @@ static void write_value(const struct option_row *option, const void *field, FILE
         fprintf(stream, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
 }
 
-char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program)
+char *options_format_command(const struct option_row *table, const void *options, unsigned traits, const char *program)
 {
     char *text = NULL;
     size_t size;
@@ -314,7 +314,7 @@ char *options_command(const struct option_row *table, const void *options, unsig
     for (const struct option_row *option = table; option; option = next_row(option)) {
         const void *const field = (const char *)options + option->field_offset;
 
-        if (!option->name || (option->in_command_if && !(option->in_command_if & traits)) ||
+        if (!option->name || (option->in_command_if_traits && !(option->in_command_if_traits & traits)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) || (is_text(option) && !*(const char *const *)field))
             continue;
         fprintf(stream, " --%s%s", option->name, option->placeholder ? " " : "");

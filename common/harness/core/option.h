@@ -37,10 +37,10 @@ struct option_row {
     /** Called after the field has been set; may be NULL. On failure, returns false and sets *error. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * The command that reproduces a run contains the option if `in_command_if` is 0 or if the run has one of these
-     * traits. A flag is included only if it is set, and a string only if it is not NULL.
+     * The command that reproduces a run contains the option if `in_command_if_traits` is 0 or if the run has one of
+     * these traits. A flag is included only if it is set, and a string only if it is not NULL.
      */
-    unsigned in_command_if;
+    unsigned in_command_if_traits;
     const struct option_row *next_table; /**< continuation of the table, or NULL; if set, the row is otherwise empty */
 };
 
@@ -72,6 +72,6 @@ const char *options_find_unlisted(const struct option_row *table, const char *co
  * Returns the shell command that reproduces a run with these traits: the program and, in the table's order, its
  * options. The caller frees the string. Returns NULL if out of memory.
  */
-char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
+char *options_format_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 
 #endif

@@ -19,31 +19,32 @@
 
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
-     .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX, .in_command_if = IS_RANDOM},
+     .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX,
+     .in_command_if_traits = IS_RANDOM},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
-     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if = SEVERAL_LAUNCHES},
+     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if_traits = SEVERAL_LAUNCHES},
     {"check-corners", NULL,
      "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
      "out",
-     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if = NEVER_IN_COMMAND},
+     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if_traits = NEVER_IN_COMMAND},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
-     3, OPTION_INT, FIELD(check_one_in), .least = 1, .most = 1000, .in_command_if = NEVER_IN_COMMAND},
+     3, OPTION_INT, FIELD(check_one_problem_in), .least = 1, .most = 1000, .in_command_if_traits = NEVER_IN_COMMAND},
     {.help = "The output", .help_group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format),
-     .value_words = record_formats, .in_command_if = NEVER_IN_COMMAND},
+     .value_words = record_formats, .in_command_if_traits = NEVER_IN_COMMAND},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_PATH, FIELD(trace_path), .in_command_if = NEVER_IN_COMMAND},
+     3, OPTION_PATH, FIELD(trace_path), .in_command_if_traits = NEVER_IN_COMMAND},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
-     FIELD(trace_kernel), .in_command_if = NEVER_IN_COMMAND},
+     FIELD(trace_kernel), .in_command_if_traits = NEVER_IN_COMMAND},
     {0},
 };
 
-enum array_source array_source_of(const char *text)
+enum array_source parse_array_source(const char *text)
 {
     if (!text)
         return ARRAY_NOT_GIVEN;
@@ -59,10 +60,10 @@ bool array_file_exists(const char *flag, const char *path, struct error *error)
 /** Returns the option on the command line that makes the program choose its own problems, or NULL. */
 static const char *name_check(const struct program_options *options)
 {
-    return options->check_all            ? "check-all"
-           : options->check_only_corners ? "check-corners"
-           : options->check_one_in > 0   ? "check-share"
-                                         : NULL;
+    return options->check_all                  ? "check-all"
+           : options->check_only_corners       ? "check-corners"
+           : options->check_one_problem_in > 0 ? "check-share"
+                                               : NULL;
 }
 
 bool program_parse(struct program *program, const struct option_row *table, const char *description, int argc,
@@ -76,7 +77,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
         "input, 3 no suitable device, or too little memory.",
         program->name, description);
-    standard_streams_reserve();
+    standard_streams_open_if_closed();
     program->options = options;
     if (!options_parse(table, program->unsupported_options, doc, argc, argv, options, &program->error))
         return false;
@@ -123,11 +124,11 @@ static void end_early(void)
         _exit(RUN_CANNOT_RUN);
 }
 
-void program_set_overlapping(struct program *program)
+void program_use_overlapping_launches(struct program *program)
 {
-    static const struct gpu_needs needs = {.capability = 90, .feature = "launches that overlap"};
+    static const struct gpu_needs needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};
 
-    program->needs = &needs;
+    program->gpu_needs = &needs;
     program->previous_name = "launched one after the other";
 }
 
@@ -137,20 +138,20 @@ bool program_open(struct program *program)
 
     program->requested_options = *program->options;
     atexit(end_early);
-    if (!check_options(&program->requested_options, program->on_host, &program->error) ||
-        !environment_check(&program->error) ||
-        !(program->on_host || backend_open(&program->backend, program->needs, &program->error)))
+    if (!check_options(&program->requested_options, program->runs_on_host, &program->error) ||
+        !environment_variables_check(&program->error) ||
+        !(program->runs_on_host || backend_open(&program->backend, program->gpu_needs, &program->error)))
         return false;
     bench->name = program->name;
     bench->previous_name = program->previous_name;
-    bench->on_host = program->on_host;
+    bench->runs_on_host = program->runs_on_host;
     bench->has_times = program->backend.has_times;
     bench->flush_l2 = program->requested_options.flush_l2;
-    bench->only_size = program->requested_options.num_tokens_given ? program->requested_options.num_tokens : -1;
+    bench->only_num_tokens = program->requested_options.num_tokens_given ? program->requested_options.num_tokens : -1;
     return true;
 }
 
-unsigned program_traits(const struct program *program)
+unsigned program_command_traits(const struct program *program)
 {
     return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
            (program->options->num_launches > 1 ? SEVERAL_LAUNCHES : 0);
@@ -206,7 +207,7 @@ static bool next_size(struct program *program)
 static void show_progress(const struct program *program)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s: %d problems\033[K", program->name, program->covering.num_accepted);
+        fprintf(stderr, "\r%s: %d problems\033[K", program->name, program->covering.num_accepted_problems);
 }
 
 static void erase_progress(void)
@@ -215,16 +216,16 @@ static void erase_progress(void)
         fprintf(stderr, "\r\033[K");
 }
 
-bool program_next_run(struct program *program)
+bool program_begin_next_run(struct program *program)
 {
     const struct program_options *const requested = &program->requested_options;
-    const bool first = !program->has_begun_run;
+    const bool first = !program->has_begun_first_run;
 
     if (requested->check_all)
         show_progress(program);
-    if (requested->check_all && program->error.unsupported)
+    if (requested->check_all && program->error.problem_is_unsupported)
         program->error = (struct error){0};
-    program->has_begun_run = true;
+    program->has_begun_first_run = true;
     if (program->error.result != RUN_VERIFIED)
         return false;
     return requested->bench ? next_size(program) : first || requested->check_all;
@@ -258,20 +259,20 @@ static void run_once(struct program *program, const struct checked_launch *launc
         (!out || tensors_write_outputs(tensors, out, files + 1, error)))
         atomic_files_commit(files, 1 + MAX_TENSORS, error);
     atomic_files_discard(files, 1 + MAX_TENSORS);
-    if (!launch->on_host)
+    if (!launch->runs_on_host)
         backend_read_counters(&program->counters);
 }
 
 /** Checks that the device has enough shared memory per block for the launch. */
 static bool has_room(const struct program *program, const struct checked_launch *launch, struct error *error)
 {
-    return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
+    return gpu_has_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes, error);
 }
 
 /** Increments the problem count of each kernel that the last launch started. */
 static void record_kernels(struct program *program)
 {
-    if (program->on_host)
+    if (program->runs_on_host)
         return;
     backend_read_counters(&program->counters);
     for (int i = 0; i < program->counters.num_kernels; i++) {
@@ -297,38 +298,38 @@ static int first_of_share(const struct program *program)
     char digits[8] = "";
 
     snprintf(digits, sizeof digits, "%s", program->source_hash);
-    return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested_options.check_one_in);
+    return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested_options.check_one_problem_in);
 }
 
 /** Returns whether --check-share skips the current problem. */
 static bool is_left_out(const struct program *program)
 {
-    const int share = program->requested_options.check_one_in;
+    const int share = program->requested_options.check_one_problem_in;
 
-    return share > 1 && program->covering.num_accepted % share != first_of_share(program);
+    return share > 1 && program->covering.num_accepted_problems % share != first_of_share(program);
 }
 
-void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_run_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct checked_launch repeated = *launch;
 
     if (!has_room(program, launch, &program->error))
         return;
-    repeated.num_earlier_launches = program->options->num_launches > 1 ? program->options->num_launches - 1 : 0;
+    repeated.num_launches_before_checked = program->options->num_launches > 1 ? program->options->num_launches - 1 : 0;
     if (program->requested_options.bench)
         bench_implementation(&program->bench, launch, tensors, &program->error);
     else if (!program->requested_options.check_all)
         run_once(program, &repeated, tensors);
     else if (is_left_out(program))
-        covering_accept(&program->covering);
+        covering_accept_problem(&program->covering);
     else if (checked_launch_run(&repeated, tensors, &program->error)) {
-        covering_accept(&program->covering);
-        program->num_verified++;
+        covering_accept_problem(&program->covering);
+        program->num_verified_problems++;
         record_kernels(program);
     }
 }
 
-void program_run_previous(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_time_previous_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct error ignored = {0};
 
@@ -342,8 +343,8 @@ void program_run_previous(struct program *program, const struct checked_launch *
 /** Begins the report of a run. In JSON, the operator's "problem" comes before "verified"; in CSV, after it. */
 static void report_run(const struct program *program, struct record *report)
 {
-    const char *const device = program->on_host ? "host" : program->backend.device;
-    const bool is_gpu = !program->on_host && !program->backend.has_counters;
+    const char *const device = program->runs_on_host ? "host" : program->backend.device_name;
+    const bool is_gpu = !program->runs_on_host && !program->backend.has_counters;
 
     record_add_text(report, IN_TABLE, NULL, "%s on %s%s", program->name, is_gpu ? "" : "the ", device);
     record_add_text(report, IN_DATA, "chapter", "%s", program->name);
@@ -363,8 +364,8 @@ void report_add_provenance(const struct program *program, struct record *report)
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    record_add_text(report, IN_JSON, "driver", "%s", backend->driver);
-    record_add_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_add_text(report, IN_JSON, "driver", "%s", backend->driver_version);
+    record_add_text(report, IN_JSON, "toolkit", "%s", backend->toolkit_version);
     record_add_text(report, IN_JSON, "date", "%s", date);
     record_add_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
     record_add_text(report, IN_JSON, "distribution", "%s", program->distribution_name);
@@ -374,15 +375,15 @@ void report_add_provenance(const struct program *program, struct record *report)
 /** Begins the report of a benchmark; program->problem_text describes the last row's problem. */
 static void report_bench(const struct program *program, struct record *report)
 {
-    const char *const device = program->on_host ? "host" : program->backend.device;
+    const char *const device = program->runs_on_host ? "host" : program->backend.device_name;
     const char *const cache = program->requested_options.flush_l2 ? "flushed" : "warm";
 
-    record_add_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
-                    cache, program->requested_options.flush_l2 ? " L2" : "");
+    record_add_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->runs_on_host ? "the " : "",
+                    device, cache, program->requested_options.flush_l2 ? " L2" : "");
     record_add_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem_text);
     record_add_text(report, IN_TABLE, NULL,
                     "microseconds per %s: median (p10, p90); every size verified before and after\n",
-                    program->on_host ? "call" : "launch");
+                    program->runs_on_host ? "call" : "launch");
     record_add_text(report, IN_JSON, "chapter", "%s", program->name);
     record_add_text(report, IN_JSON, "before", "%s", program->previous_name ? program->previous_name : "");
     record_add_text(report, IN_JSON, "device", "%s", device);
@@ -413,7 +414,7 @@ struct record *program_report_result(struct program *program)
     const char *const text = program->error.text;
 
     record_add_text(report, IN_TABLE, "verified", verified ? "yes: %.*s" : "NO: %.*s",
-                    verified ? (int)strlen(program->verified_text) : (int)(error_advice(text) - text),
+                    verified ? (int)strlen(program->verified_text) : (int)(error_find_advice(text) - text),
                     verified ? program->verified_text : text);
     record_add_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
     record_add_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
@@ -434,7 +435,7 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     record_add_column(row, -26, "counter", "%s", text);
     record_add_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_add_column(row, 12, "per token", "%s", format_hundredths((double)total->value / num_tokens, text));
+        record_add_column(row, 12, "per token", "%s", format_two_decimals((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
         record_add_column(row, 13, counters->kernels[k].name, "%s",
                           format_thousands(counters->kernels[k].counters[index].value, text));
@@ -442,7 +443,7 @@ static void add_row(const struct run_counters *counters, int index, double num_t
 
 static bool is_reported(const struct run_counters *counters, int index)
 {
-    return index < counters->num_counters - counters->num_rare_counters || counters->totals[index].value > 0;
+    return index < counters->num_counters - counters->num_counters_omitted_if_zero || counters->totals[index].value > 0;
 }
 
 static void add_values(const struct run_counters *all, const struct counter *counters, struct record *values)
@@ -480,7 +481,7 @@ void report_add_counters(const struct run_counters *counters, double num_tokens,
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
 {
     const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* simulator only */
-    char *const command = options_command(table, program->options, traits, program->path);
+    char *const command = options_format_command(table, program->options, traits, program->path);
 
     free(program->command);
     program->command = command;
@@ -499,7 +500,7 @@ const char *program_command(const struct program *program)
 /** Prints the error: one line and, for a simulator fault, a second line with advice. */
 static void print_error(const struct program *program, const char *before)
 {
-    const char *const text = program->error.text, *const advice = error_advice(text);
+    const char *const text = program->error.text, *const advice = error_find_advice(text);
 
     fprintf(stderr, "%s: %s%.*s\n", program->name, before, (int)(advice - text), text);
     if (*advice)
@@ -524,12 +525,13 @@ static void print_coverage(const struct program *program)
                                                                           : covering_num_pairs(covering, NOT_SUPPORTED);
 
     printf("%s: ", program->name);
-    if (program->num_verified < covering->num_accepted)
-        printf("%d of %d problems verified, one in %d from problem %d; the %d problems have", program->num_verified,
-               covering->num_accepted, program->requested_options.check_one_in, first_of_share(program),
-               covering->num_accepted);
+    if (program->num_verified_problems < covering->num_accepted_problems)
+        printf("%d of %d problems verified, one in %d from problem %d; the %d problems have",
+               program->num_verified_problems, covering->num_accepted_problems,
+               program->requested_options.check_one_problem_in, first_of_share(program),
+               covering->num_accepted_problems);
     else
-        printf("%d problems verified, with", covering->num_accepted);
+        printf("%d problems verified, with", covering->num_accepted_problems);
     printf(" %d of %d corners", corners, corners + other_corners);
     if (!program->requested_options.check_only_corners)
         printf(" and %d of %d pairs of corners", pairs, pairs + other_pairs);

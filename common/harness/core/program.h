@@ -26,9 +26,9 @@ struct program_options {
     const char *trace_kernel;     /**< the kernel whose first launch is traced; NULL for any kernel */
     enum record_format format;
     bool check_all;
-    bool check_only_corners; /**< with check_all: whether to stop as soon as every corner is in a problem */
-    int check_one_in;        /**< N: check_all verifies one problem in N; 0 counts as 1 */
-    int num_launches;        /**< number of launches with the same workspace; 0 counts as 1 */
+    bool check_only_corners;  /**< with check_all: whether to stop as soon as every corner is in a problem */
+    int check_one_problem_in; /**< N: check_all verifies one problem in N; 0 counts as 1 */
+    int num_launches;         /**< number of launches with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
 };
@@ -49,7 +49,7 @@ extern const struct option_row program_option_rows[];
 enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 
 /** Returns the kind of source that `text`, an option's value or NULL, names. */
-enum array_source array_source_of(const char *text);
+enum array_source parse_array_source(const char *text);
 
 /** Checks that the file that the option --`flag` names exists; if not, the error lists what else the option may be. */
 bool array_file_exists(const char *flag, const char *path, struct error *error);
@@ -66,20 +66,20 @@ struct program {
     const char *path;          /**< argv[0] */
     const char *name;          /**< the chapter's name */
     const char *previous_name; /**< the previous chapter's name; NULL in the first chapter */
-    bool on_host;              /**< whether the chapter computes on the host and launches nothing */
+    bool runs_on_host;         /**< whether the chapter computes on the host and launches nothing */
     const char *const
-        *unsupported_options;      /**< unsupported options of the table, NULL-terminated; NULL if there are none */
-    const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL if there are none */
-    const char *source_hash;       /**< kernel_source_sha256 */
-    struct benchmark bench;        /**< benchmark, whose sweep and max_tokens the operator may set */
+        *unsupported_options;          /**< unsupported options of the table, NULL-terminated; NULL if there are none */
+    const struct gpu_needs *gpu_needs; /**< requirements that the GPU must meet; NULL if there are none */
+    const char *source_hash;           /**< kernel_source_sha256 */
+    struct benchmark bench;            /**< benchmark, whose sweep and max_tokens the operator may set */
 
     struct program_options *options; /**< the operator's options of the current run; a benchmark sets num_tokens */
     struct program_options requested_options; /**< the options as given on the command line */
     struct backend_info backend;
     struct error error;
-    bool has_begun_run;              /**< whether the first run has begun */
+    bool has_begun_first_run;        /**< whether the first run has begun */
     struct covering_design covering; /**< with --check-all: the covering design of the problems */
-    int num_verified;                /**< number of these problems that have been verified */
+    int num_verified_problems;       /**< number of these problems that have been verified */
     /** With --check-all: the number of problems that launched each kernel; empty on a GPU, which reports no names. */
     struct {
         char name[KERNEL_NAME_SIZE];
@@ -109,7 +109,7 @@ bool program_reject_unused_seed(struct program *program, unsigned traits);
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the
  * program with the same kernels launched without overlap. Must be called before program_open().
  */
-void program_set_overlapping(struct program *program);
+void program_use_overlapping_launches(struct program *program);
 
 /**
  * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
@@ -121,19 +121,20 @@ bool program_open(struct program *program);
 bool output_directory_prepare(const char *directory, struct error *error);
 
 /** Begins the next run. Returns false after the last run or after an error. */
-bool program_next_run(struct program *program);
+bool program_begin_next_run(struct program *program);
 
 /**
  * Runs a launch once, as checked_launch_run() does, with a trace if --trace is given. If the answer is verified, keeps
  * the trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
-void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
+void program_run_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
 /**
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
  * report then lacks them.
  */
-void program_run_previous(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
+void program_time_previous_launch(struct program *program, const struct checked_launch *launch,
+                                  struct tensors *tensors);
 
 /** Sets the command that reproduces the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
@@ -145,7 +146,7 @@ const char *program_command(const struct program *program);
  * Returns the traits of the run: HAS_NUM_TOKENS, unless it is a sweep of sizes, and SEVERAL_LAUNCHES if it has several
  * launches.
  */
-unsigned program_traits(const struct program *program);
+unsigned program_command_traits(const struct program *program);
 
 /**
  * Starts a report; a benchmark starts a new report for every size. Returns the record to which the operator adds

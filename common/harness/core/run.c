@@ -4,7 +4,7 @@
 
 bool check_supported(const char *unsupported_reason, struct error *error)
 {
-    error->unsupported = unsupported_reason != NULL;
+    error->problem_is_unsupported = unsupported_reason != NULL;
     return !unsupported_reason || error_set(error, "%s", unsupported_reason);
 }
 
@@ -41,7 +41,7 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
 {
     bool good = true;
 
-    if (launch->on_host) {
+    if (launch->runs_on_host) {
         tensors_poison_host(tensors);
         good = launch->launch_kernels(launch, tensors, NULL) == cudaSuccess ||
                error_set_as(error, RUN_CANNOT_RUN, "out of memory");
@@ -49,9 +49,9 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
     }
     if (!tensors_upload(tensors, error))
         return false;
-    for (int i = 0; good && i <= launch->num_earlier_launches; i++)
+    for (int i = 0; good && i <= launch->num_launches_before_checked; i++)
         good = launch_once(launch, tensors, error);
-    good = good && tensors_download_checked(tensors, error);
+    good = good && tensors_download_and_check(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify_outputs(launch, tensors, error);
 }

@@ -22,15 +22,15 @@ struct checked_launch {
     bool (*verify_outputs)(const struct checked_launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
-    size_t shared_bytes;      /**< shared memory per block in bytes if some GPUs have less, else 0 */
-    double operations;        /**< number of operations, or 0 if their rate is not compared with the device's */
-    int num_earlier_launches; /**< launches with the same workspace before the launch whose answer is checked */
-    bool on_host;
+    size_t shared_bytes;             /**< shared memory per block in bytes if some GPUs have less, else 0 */
+    double num_operations;           /**< number of operations, or 0 if their rate is not compared with the device's */
+    int num_launches_before_checked; /**< launches with the same workspace before the launch whose answer is checked */
+    bool runs_on_host;
 };
 
 /**
- * Launches once, after `num_earlier_launches` launches, copies the last answer to host memory and verifies it. On
- * failure, returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or
+ * Launches once, after `num_launches_before_checked` launches, copies the last answer to host memory and verifies it.
+ * On failure, returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or
  * RUN_CANNOT_RUN (out of memory, or the device cannot run the kernel).
  */
 bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);

@@ -30,7 +30,7 @@ double tensors_bytes_to_move(const struct tensors *tensors)
 
     for (int i = 0; i < tensors->num_tensors; i++)
         if (tensors->tensor[i].role != TENSOR_WORKSPACE)
-            bytes += (double)(tensor_bytes(&tensors->tensor[i]) - tensors->tensor[i].unneeded_bytes);
+            bytes += (double)(tensor_bytes(&tensors->tensor[i]) - tensors->tensor[i].skippable_bytes);
     return bytes;
 }
 
@@ -40,10 +40,11 @@ void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num
     const struct generated_array generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
-    if (recipe->chunk_elements) /* index in the complete generated array */
-        first_element = recipe->chunk_numbers[first_element / recipe->chunk_elements] * recipe->chunk_elements +
-                        first_element % recipe->chunk_elements;
-    if (!recipe->chunk_elements)
+    if (recipe->elements_per_chunk) /* index in the complete generated array */
+        first_element = recipe->source_chunk_indices[first_element / recipe->elements_per_chunk] *
+                            recipe->elements_per_chunk +
+                        first_element % recipe->elements_per_chunk;
+    if (!recipe->elements_per_chunk)
         for (int64_t i = 0; i < num_elements; i++)
             values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first_element + i));
     else if (dtype == DTYPE_BF16) /* a separate loop for speed, because a check reads billions of elements */
@@ -60,7 +61,7 @@ void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num
 static bool refuse_size(const struct tensors *tensors, const char *kind, size_t needed, size_t available,
                         struct error *error)
 {
-    const char *const flags = tensors->size_flags;
+    const char *const flags = tensors->size_option_names;
     char sizes[2][24];
 
     return error_set_as(error, RUN_CANNOT_RUN,
@@ -71,7 +72,7 @@ static bool refuse_size(const struct tensors *tensors, const char *kind, size_t 
 
 static bool has_host_copy(const struct tensor *tensor)
 {
-    return !tensor->is_absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk_elements;
+    return !tensor->is_absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.elements_per_chunk;
 }
 
 /** Checks that the host has enough memory for all tensors together; small tensors are not checked. */
@@ -81,7 +82,7 @@ static bool host_memory_suffices(const struct tensors *tensors, struct error *er
 
     for (int i = 0; i < tensors->num_tensors; i++)
         needed += has_host_copy(&tensors->tensor[i]) ? tensor_bytes(&tensors->tensor[i]) : 0;
-    available = needed < SMALL_BYTES ? SMALL_BYTES : available_memory();
+    available = needed < SMALL_BYTES ? SMALL_BYTES : available_memory_bytes();
     return needed <= available || refuse_size(tensors, "", needed, available, error);
 }
 
@@ -138,7 +139,7 @@ bool tensors_check_device_memory(const struct tensors *tensors, struct error *er
 
     for (int i = 0; i < tensors->num_tensors; i++)
         needed += tensor_bytes(&tensors->tensor[i]);
-    available = needed < SMALL_BYTES ? SMALL_BYTES : backend_free_memory();
+    available = needed < SMALL_BYTES ? SMALL_BYTES : backend_available_memory_bytes();
     return needed <= available || refuse_size(tensors, " of device memory", needed, available, error);
 }
 
@@ -146,14 +147,16 @@ bool tensors_check_device_memory(const struct tensors *tensors, struct error *er
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
-    const int64_t chunks = recipe->chunk_elements ? npy_num_elements(&tensor->host) / recipe->chunk_elements : 0;
+    const int64_t chunks = recipe->elements_per_chunk ? npy_num_elements(&tensor->host) / recipe->elements_per_chunk
+                                                      : 0;
     const enum dtype dtype = tensor->host.dtype;
     cudaError_t status = cudaSuccess;
 
     for (int64_t p = 0; status == cudaSuccess && p < chunks; p++)
         status = backend_generate_or_compare(
-            recipe->values, dtype, recipe->chunk_numbers[p] * recipe->chunk_elements, recipe->chunk_elements,
-            (char *)tensor->device.data + (size_t)(p * recipe->chunk_elements) * dtype_size(dtype), others);
+            recipe->values, dtype, recipe->source_chunk_indices[p] * recipe->elements_per_chunk,
+            recipe->elements_per_chunk,
+            (char *)tensor->device.data + (size_t)(p * recipe->elements_per_chunk) * dtype_size(dtype), others);
     return status == cudaSuccess || error_set_cuda(error, "generating on the device", status);
 }
 
@@ -164,8 +167,8 @@ static bool fill_device(const struct tensor *tensor, unsigned char poison, struc
         return device_buffer_zero(&tensor->device, error);
     if (tensor->role != TENSOR_INPUT)
         return device_buffer_poison(&tensor->device, poison, error);
-    return tensor->recipe.chunk_elements ? apply_recipe(tensor, NULL, error)
-                                         : device_buffer_upload(&tensor->device, tensor->host.data, error);
+    return tensor->recipe.elements_per_chunk ? apply_recipe(tensor, NULL, error)
+                                             : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
 /** Checks that no kernel has written to this input. On failure the error names the tensor. */
@@ -173,7 +176,7 @@ static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;
 
-    if (!tensor->recipe.chunk_elements)
+    if (!tensor->recipe.elements_per_chunk)
         return device_buffer_check_unchanged(&tensor->device, tensor->host.data, tensor->name, error);
     return apply_recipe(tensor, &others, error) &&
            (others == 0 || error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", tensor->name));
@@ -209,7 +212,7 @@ bool tensors_poison_device(struct tensors *tensors, struct error *error)
     return good;
 }
 
-bool tensors_download_checked(struct tensors *tensors, struct error *error)
+bool tensors_download_and_check(struct tensors *tensors, struct error *error)
 {
     const struct tensor *const list = tensors->tensor;
     bool good = true;

@@ -16,12 +16,12 @@ enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
 
 /**
  * The recipe that generates an input without a host copy. The tensor consists of chunks: chunk c is chunk
- * chunk_numbers[c] of the generated array.
+ * source_chunk_indices[c] of the generated array.
  */
 struct tensor_recipe {
     struct generated_array values;
-    int64_t chunk_elements;       /**< elements per chunk; 0 if the tensor has a host copy */
-    const int32_t *chunk_numbers; /**< chunk numbers, owned by the operator; must outlive the tensor */
+    int64_t elements_per_chunk;          /**< elements per chunk; 0 if the tensor has a host copy */
+    const int32_t *source_chunk_indices; /**< chunk numbers, owned by the operator; must outlive the tensor */
 };
 
 /** An array that a kernel reads or writes: its copy on the host, and its copy on the device between guard bands. */
@@ -30,10 +30,10 @@ struct tensor {
     enum tensor_role role;
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;
-    size_t unneeded_bytes; /**< number of bytes that a kernel need not move */
-    bool is_absent;        /**< whether the tensor is not part of this problem; its addresses are then NULL */
-    bool is_zeroed;        /**< whether a workspace holds zeros, not poison, before the first launch */
-    size_t misalign_bytes; /**< offset of the device address from a multiple of 256, in bytes */
+    size_t skippable_bytes; /**< number of bytes that a kernel need not move */
+    bool is_absent;         /**< whether the tensor is not part of this problem; its addresses are then NULL */
+    bool is_zeroed;         /**< whether a workspace holds zeros, not poison, before the first launch */
+    size_t misalign_bytes;  /**< offset of the device address from a multiple of 256, in bytes */
     struct device_buffer device;
 };
 
@@ -43,8 +43,8 @@ enum { MAX_TENSORS = 25 };
 struct tensors {
     struct tensor tensor[MAX_TENSORS];
     int num_tensors;
-    unsigned char poison_byte; /**< byte that fills outputs and workspace before a launch */
-    const char *size_flags;    /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
+    unsigned char poison_byte;     /**< byte that fills outputs and workspace before a launch */
+    const char *size_option_names; /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
 };
 
 enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
@@ -100,7 +100,7 @@ bool tensors_poison_device(struct tensors *tensors, struct error *error);
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. On failure,
  * returns false and sets RUN_WRONG and the reason.
  */
-bool tensors_download_checked(struct tensors *tensors, struct error *error);
+bool tensors_download_and_check(struct tensors *tensors, struct error *error);
 
 /** Frees the device memory. */
 void tensors_free_device(struct tensors *tensors);

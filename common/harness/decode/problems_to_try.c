@@ -26,12 +26,12 @@ bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, st
     const int *router;
     bool wide;
 
-    if (!covering_propose(covering))
+    if (!covering_propose_problem(covering))
         return false;
     router = routers[covering_proposed_corner(covering, ROUTER)];
     wide = covering_proposed_corner(covering, TOKENS) == 2; /* only for few tokens, because the simulator is slow */
     *moe = moe_options_default();
-    moe->program.seed = seed + (uint64_t)covering->num_accepted;
+    moe->program.seed = seed + (uint64_t)covering->num_accepted_problems;
     moe->program.num_tokens = covering_proposed_corner(covering, TOKENS);
     moe->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
     moe->program.num_tokens_given = moe->num_experts_given = moe->topk_given = true;
@@ -44,6 +44,6 @@ bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, st
     options->num_expert_group = router[1];
     options->topk_group = router[2];
     options->groups_given = options->topk_group_given = true;
-    options->overlap = covering_proposed_corner(covering, OVERLAP);
+    options->overlap_launches = covering_proposed_corner(covering, OVERLAP);
     return true;
 }

@@ -17,7 +17,7 @@
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
-     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
+     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .in_command_if_traits = HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
      GIVEN(moe.hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -32,11 +32,11 @@ static const struct option_row table[] = {
     {"block-size", "N", "Rows in a block of one expert's (default: chapter 16b's choice)", 1, COUNT,
      FIELD(moe.problem.block_size), GIVEN(moe.block_size_given)},
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
-     FIELD(overlap), .most = 1},
+     FIELD(overlap_launches), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(moe.program.output_directory), .in_command_if = NEVER_IN_COMMAND},
+     FIELD(moe.program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap",
-     3, OPTION_FLAG, FIELD(moe.program.check_all), .in_command_if = NEVER_IN_COMMAND},
+     3, OPTION_FLAG, FIELD(moe.program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -50,7 +50,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
 {
     char layer[256], choices[32];
 
-    program_set_command(program, table, program_traits(program) | IS_RANDOM);
+    program_set_command(program, table, program_command_traits(program) | IS_RANDOM);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
     snprintf(program->problem_text, sizeof program->problem_text, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
@@ -66,8 +66,8 @@ static void report_problem(const struct decode_options *options, const struct de
 {
     moe_report_problem(&options->moe, &problem->layer, all, report);
     record_add_text(report, IN_TABLE, "launches", "four kernels, %s",
-                    options->overlap ? "each overlapping the one before it" : "one after the other");
-    record_add_number(report, IN_DATA, "overlap", "%s", options->overlap ? "true" : "false");
+                    options->overlap_launches ? "each overlapping the one before it" : "one after the other");
+    record_add_number(report, IN_DATA, "overlap", "%s", options->overlap_launches ? "true" : "false");
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static bool time_kernels(const struct decode_step *step, const struct tensors *t
 
     timed.step.problem.launched = launched;
     timed.step.problem.overlapping = overlapping & launched;
-    return backend_time(launch_step, &timed, BACKEND_CACHE_WARM, timing, error);
+    return backend_time_launch(launch_step, &timed, BACKEND_CACHE_WARM, timing, error);
 }
 
 static void add_time(struct record *row, int width, const char *heading, const char *name, double us)
@@ -168,7 +168,7 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     if (!checked_launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
-           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_checked(tensors, error);
+           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_and_check(tensors, error);
     tensors_free_device(tensors);
     return good && launch.verify_outputs(&launch, tensors, error);
 }
@@ -190,7 +190,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
             options->moe.program.num_tokens = sizes[i];
             options->moe.program.num_tokens_given = true;
         }
-        if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+        if (!decode_load_input(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
             break;
         if (!list) {
             struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this problem */
@@ -220,10 +220,10 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
     const struct checked_launch launch = decode_checked_launch(&step);
     struct tensors tensors;
 
-    if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+    if (!decode_load_input(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
         return;
     name_run(options, &step.problem, program);
-    program_run(program, &launch, &tensors);
+    program_run_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
     program_report_result(program);
     tensors_free(&tensors);
@@ -232,9 +232,9 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
 
 int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
 {
-    struct decode_options options = {.moe = moe_options_default(), .overlap = true};
+    struct decode_options options = {.moe = moe_options_default(), .overlap_launches = true};
     struct program program = {
-        .path = argv[0], .name = chapter->name, .needs = &chapter->needs, .source_hash = kernel_source_sha256};
+        .path = argv[0], .name = chapter->name, .gpu_needs = &chapter->needs, .source_hash = kernel_source_sha256};
 
     if (!program_parse(&program, table,
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
@@ -246,7 +246,7 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
         return bench(&program, chapter, &options);
     decode_covering_start(program.requested_options.seed, program.requested_options.check_only_corners,
                           &program.covering);
-    while (program_next_run(&program)) {
+    while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
             !decode_set_next_problem(&program.covering, program.requested_options.seed, &options))
             break;

@@ -45,7 +45,7 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
         .align = moe_align_problem(layer),
         .layer = *layer,
         .launched = (1u << NUM_DECODE_KERNELS) - 1,
-        .overlapping = options->overlap ? (1u << NUM_DECODE_KERNELS) - 1 : 0,
+        .overlapping = options->overlap_launches ? (1u << NUM_DECODE_KERNELS) - 1 : 0,
     };
     problem->align.capacity = layer->capacity;
     return gate_problem_check(&problem->gate, error) && align_problem_check(&problem->align, error) &&
@@ -70,7 +70,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
         {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, layer->topk}, NULL}},
         {.name = "align_workspace",
          .role = TENSOR_WORKSPACE,
-         .is_zeroed = step->chapter->align.workspace_zeroed,
+         .is_zeroed = step->chapter->align.workspace_must_be_zeroed,
          .host = {DTYPE_U8, 1, {(int64_t)step->chapter->align.workspace_bytes(&step->problem.align)}, NULL}},
     };
 
@@ -106,14 +106,14 @@ static void generate_router(uint64_t seed, struct tensors *tensors)
         dtype_store(DTYPE_F32, bias->host.data, (size_t)i, generated_value(of_bias, i));
 }
 
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
-                 struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
+bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
+                       struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
 {
     if (!gpu_defaults && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
         options->moe.problem.num_experts = 128;
         options->moe.num_experts_given = true;
     }
-    if (!moe_load(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
+    if (!moe_load_input(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
         return false;
     *step = (struct decode_step){.chapter = chapter, .layer = layer};
     if (settle_problem(options, chapter, &layer->problem, &step->problem, error) && add_tensors(step, tensors, error)) {

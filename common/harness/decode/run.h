@@ -20,7 +20,7 @@ struct decode_options {
     struct moe_options moe; /**< must be the first member, because the layer's option rows set its fields */
     int num_expert_group, topk_group;
     bool groups_given, topk_group_given;
-    bool overlap;
+    bool overlap_launches;
 };
 
 /** A decoding step, with the layer that it computes. */
@@ -35,8 +35,8 @@ struct decode_step {
  * and fills the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false
  * and sets *error.
  */
-bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
-                 struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
+bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
+                       struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the step, for running and timing. */
 struct checked_launch decode_checked_launch(const struct decode_step *step);

@@ -41,7 +41,7 @@ static bool examination_start(const struct gate_problem *problem, enum gate_ties
         return false;
     exam->stays = exam->used + problem->num_expert_group;
     exam->shut = exam->stays + problem->num_expert_group;
-    exam->row.ties_are_free = ties == GATE_TIES_FREE;
+    exam->row.any_tie_order_allowed = ties == GATE_TIES_FREE;
     return true;
 }
 
@@ -78,10 +78,10 @@ static bool fail(struct examination *exam, int expert, const char *rule)
 /** Describes an expert and its choice: "expert 17 (choice 0.81250)" or "expert 17 (its choice is NaN)". */
 static void describe_expert(error_phrase *text, const struct examination *exam, int expert)
 {
-    if (exam->row.experts[expert].invalid)
+    if (exam->row.experts[expert].choice_is_nan)
         error_phrase_set(text, "expert %d (its choice is NaN)", expert);
     else
-        error_phrase_set(text, "expert %d (choice %.9g)", expert, exam->row.experts[expert].choice.value);
+        error_phrase_set(text, "expert %d (choice %.9g)", expert, exam->row.experts[expert].choice_score.value);
 }
 
 /* --- rules that need no reference --------------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static bool fail_choice(struct examination *exam, int got, const char *rule)
 {
     int where = 0;
 
-    gate_row_choose(exam->problem, &exam->row, exam->right_ids);
+    gate_row_choose_experts(exam->problem, &exam->row, exam->right_ids);
     while (where < exam->problem->topk - 1 && exam->chosen[exam->right_ids[where]])
         where++;
     describe_expert(&exam->expected, exam, exam->right_ids[where]);
@@ -201,7 +201,7 @@ static int last_chosen(const struct examination *exam)
     int last = exam->ids[0];
 
     for (int k = 1; k < exam->problem->topk; k++)
-        if (exam->row.experts[exam->ids[k]].choice.value < exam->row.experts[last].choice.value)
+        if (exam->row.experts[exam->ids[k]].choice_score.value < exam->row.experts[last].choice_score.value)
             last = exam->ids[k];
     return last;
 }
@@ -211,7 +211,8 @@ static bool are_equal(const struct examination *exam, int a, int b)
 {
     const struct gate_expert *experts = exam->row.experts;
 
-    return experts[a].choice.value == experts[b].choice.value && !experts[a].invalid && !experts[b].invalid;
+    return experts[a].choice_score.value == experts[b].choice_score.value && !experts[a].choice_is_nan &&
+           !experts[b].choice_is_nan;
 }
 
 /**
@@ -290,7 +291,7 @@ static bool order_is_descending(struct examination *exam)
 
 static bool weights_are_right(struct examination *exam)
 {
-    gate_row_weights(exam->problem, &exam->row, exam->ids, exam->right_weights);
+    gate_row_compute_weights(exam->problem, &exam->row, exam->ids, exam->right_weights);
     for (int k = 0; k < gate_experts_per_token(exam->problem); k++) {
         const struct interval right = exam->right_weights[k];
         const float got = exam->weights[k];
@@ -349,7 +350,7 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
     exam->weights = buffers->topk_weights + token * gate_experts_per_token(exam->problem);
     if (!ids_are_distinct_and_in_range(exam) || !shared_experts_are_behind(exam) || !groups_are_few_enough(exam))
         return false;
-    gate_row_compute(exam->problem, buffers->gating_output, buffers->correction_bias, token, &exam->row);
+    gate_row_compute_intervals(exam->problem, buffers->gating_output, buffers->correction_bias, token, &exam->row);
     return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam) &&
            weights_share_a_factor(exam);
 }

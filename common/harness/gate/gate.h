@@ -88,26 +88,28 @@ struct gate_implementation {
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
+/**
+ * A chapter's implementation and, in `previous`, the previous chapter's; in the first chapter, `previous.name` is NULL.
+ */
 struct gate_chapter {
     struct gate_implementation implementation;
-    struct gate_implementation before;
+    struct gate_implementation previous;
 };
 
 /**
  * Computes the gate. Every gate.c defines this function; the build renames the previous chapter's definition to
- * gate_compute_before.
+ * gate_compute_previous.
  */
 bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers);
-bool gate_compute_before(const struct gate_problem *problem, const struct gate_buffers *buffers);
+bool gate_compute_previous(const struct gate_problem *problem, const struct gate_buffers *buffers);
 
 /**
  * Launches the gate. Every gate.cu defines this function; the build renames the previous chapter's definition to
- * gate_launch_before.
+ * gate_launch_previous.
  */
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
-cudaError_t gate_launch_before(const struct gate_problem *problem, const struct gate_buffers *buffers,
-                               cudaStream_t stream);
+cudaError_t gate_launch_previous(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                 cudaStream_t stream);
 
 /**
  * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the

@@ -33,7 +33,7 @@ static bool find_router_data(const char *file, const struct gate_options *option
     return (readlink("/proc/self/exe", directory, sizeof directory - 1) > 0 && find_above(directory, file, path)) ||
            (getcwd(directory, sizeof directory) && find_above(directory, file, path)) ||
            error_set(error, "common/data/router/%s: not found above the program or here; name the input with --%s",
-                     file, options->suggested_option);
+                     file, options->option_if_router_data_missing);
 }
 
 /** Takes the type and the numbers of experts and tokens from a logits file, unless options set them. */
@@ -68,7 +68,7 @@ static bool check_experts(const struct gate_options *options, const struct gate_
 
     if (!reason || options->num_experts_given || strncmp(reason, flag, strlen(flag)) != 0)
         return true;
-    error->unsupported = true;
+    error->problem_is_unsupported = true;
     return error_set(error, "%s has %d experts; %s", path, options->problem.num_experts, reason + strlen(flag));
 }
 
@@ -82,8 +82,8 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source_of(options->bias_option) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
     return check_experts(options, implementation, path, error) && gate_problem_check(problem, error) &&
            check_supported(gate_unsupported_reason(implementation, problem), error);
 }
@@ -107,9 +107,9 @@ static bool load_bias(const struct gate_options *options, const char *given, str
     struct npy_array file;
     bool fits;
 
-    if (problem->has_bias && array_source_of(given) != ARRAY_FILE)
+    if (problem->has_bias && parse_array_source(given) != ARRAY_FILE)
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
-    if (!problem->has_bias || array_source_of(given) != ARRAY_FILE)
+    if (!problem->has_bias || parse_array_source(given) != ARRAY_FILE)
         return true;
     if (!array_file_exists("bias", given, error) || !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;
@@ -142,8 +142,8 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
     return good;
 }
 
-bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
-               struct error *error)
+bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
+                     struct tensors *tensors, struct error *error)
 {
     const bool router = options->source == GATE_SOURCE_ROUTER;
     char router_logits[PATH_MAX], router_bias[PATH_MAX];

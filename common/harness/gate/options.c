@@ -32,7 +32,8 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 const struct option_row gate_option_rows[] = {
     {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
-     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
+     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX,
+     .in_command_if_traits = HAS_NUM_TOKENS},
     {"num-expert-group", "N", "Groups of the experts, all of the same size (default 8)", 1, COUNT,
      FIELD(problem.num_expert_group)},
     {"topk-group", "N", "Groups kept for each token: those with the best scores (default 4)", 1, COUNT,
@@ -45,28 +46,28 @@ const struct option_row gate_option_rows[] = {
     {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH,
      FIELD(bias_option)},
     {"bias-dtype", "TYPE", "Type of the bias: f32, or same as the logits (default f32)", 1, OPTION_BOOL,
-     FIELD(bias_dtype_same), .value_words = bias_dtypes},
+     FIELD(bias_has_logits_dtype), .value_words = bias_dtypes},
     {"renormalize", "0|1", "Divide a token's weights by their sum (default 1)", 1, OPTION_BOOL,
      FIELD(problem.renormalize), .most = 1},
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
      FIELD(problem.routed_scaling_factor)},
     {"scale-later", "0|1", "Leave the factor to the kernel that adds up the outputs (default 0)", 1, OPTION_BOOL,
-     FIELD(problem.scale_later), .most = 1, .in_command_if = FUSED},
+     FIELD(problem.scale_later), .most = 1, .in_command_if_traits = FUSED},
     {"num-fused-shared-experts", "N", "Experts that every token has, behind those chosen (default 0)", 1, OPTION_INT,
-     FIELD(problem.num_fused_shared_experts), .most = 1024, .in_command_if = FUSED},
+     FIELD(problem.num_fused_shared_experts), .most = 1024, .in_command_if_traits = FUSED},
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
-     FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if = GENERATED},
+     FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if_traits = GENERATED},
     {.help = "The input (default: the real router data)", .help_group = 2},
     {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_PATH,
      FIELD(logits_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
-     .value_words = gate_dist_names, .on_parse = take_source, .in_command_if = GENERATED},
+     .value_words = gate_dist_names, .on_parse = take_source, .in_command_if_traits = GENERATED},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
-     FIELD(problem.overlap), .most = 1, .in_command_if = OVERLAPS},
+     FIELD(problem.overlap), .most = 1, .in_command_if_traits = OVERLAPS},
     {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(program.output_directory), .in_command_if = NEVER_IN_COMMAND},
+     FIELD(program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
-     OPTION_FLAG, FIELD(program.check_all), .in_command_if = NEVER_IN_COMMAND},
+     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -80,14 +81,14 @@ struct gate_options gate_options_default(void)
                     .renormalize = true,
                     .routed_scaling_factor = 2.5f},
         .program = {.num_tokens = 1024, .seed = 1},
-        .suggested_option = "logits",
+        .option_if_router_data_missing = "logits",
     };
 }
 
 /** Rejects --trace if nothing is launched, which is the case on the host and without tokens. */
 static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
-    if (options->program.trace_path && program->on_host)
+    if (options->program.trace_path && program->runs_on_host)
         return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
     if (options->program.trace_path && options->program.num_tokens_given && options->program.num_tokens == 0)
         return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
@@ -101,15 +102,15 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
                          "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
                          options) &&
            check_trace(program, options, &program->error) &&
-           program_reject_unused_seed(program, gate_options_traits(options, program));
+           program_reject_unused_seed(program, gate_options_command_traits(options, program));
 }
 
-unsigned gate_options_traits(const struct gate_options *options, const struct program *program)
+unsigned gate_options_command_traits(const struct gate_options *options, const struct program *program)
 {
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
-    unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
+    unsigned traits = program_command_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
-    if (options->bias_option ? array_source_of(options->bias_option) == ARRAY_RANDOM : !router)
+    if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;
@@ -118,7 +119,7 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
     return traits;
 }
 
-void gate_options_command(const struct gate_options *options, struct program *program)
+void gate_options_set_command(const struct gate_options *options, struct program *program)
 {
-    program_set_command(program, gate_option_rows, gate_options_traits(options, program));
+    program_set_command(program, gate_option_rows, gate_options_command_traits(options, program));
 }

@@ -11,15 +11,17 @@ enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED }
 /** The options of a run. Strings point into argv. */
 struct gate_options {
     struct program_options program;
-    struct gate_problem problem; /**< the problem; gate_load() sets its number of tokens and its bias */
+    struct gate_problem problem; /**< the problem; gate_load_input() sets its number of tokens and its bias */
     bool num_experts_given;
     bool dtype_given;
-    bool bias_dtype_same; /**< --bias-dtype same */
+    bool bias_has_logits_dtype; /**< --bias-dtype same */
     enum gate_source source;
-    const char *suggested_option; /**< GATE_SOURCE_ROUTER: the option that the error suggests if its data are missing */
-    const char *logits_path;      /**< GATE_SOURCE_FILE */
-    enum gate_dist dist;          /**< GATE_SOURCE_GENERATED */
-    const char *bias_option;      /**< value of --bias: "none", "random" or a file; NULL if not given */
+    const char *
+        /** GATE_SOURCE_ROUTER: the option that the error suggests if its data are missing. */
+        option_if_router_data_missing;
+    const char *logits_path; /**< GATE_SOURCE_FILE */
+    enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
+    const char *bias_option; /**< value of --bias: "none", "random" or a file; NULL if not given */
 };
 
 /** Returns the options of an empty command line, for which the input is the real router's logits. */
@@ -35,10 +37,10 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 extern const struct option_row gate_option_rows[];
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
-unsigned gate_options_traits(const struct gate_options *options, const struct program *program);
+unsigned gate_options_command_traits(const struct gate_options *options, const struct program *program);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
-void gate_options_command(const struct gate_options *options, struct program *program);
+void gate_options_set_command(const struct gate_options *options, struct program *program);
 
 /**
  * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
@@ -52,13 +54,13 @@ enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 
 /** Sets the options to the proposed problem. Returns false if the problem is invalid, too large, or a duplicate. */
-bool gate_options_set_proposed(const struct covering_design *covering,
-                               const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                               struct gate_options *options);
+bool gate_options_set_proposed_problem(const struct covering_design *covering,
+                                       const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                       struct gate_options *options);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
- * Returns false if no problem is left.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with
+ * covering_accept_problem(). Returns false if no problem is left.
  */
 bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
                            uint64_t seed, struct gate_options *options);

@@ -48,9 +48,9 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
     size_t bytes;
 
     if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error) ||
-        !at_least_one_check("num-expert-group", problem->num_expert_group, error) ||
-        !at_least_one_check("topk-group", problem->topk_group, error) ||
-        !at_least_one_check("topk", problem->topk, error) || !check_groups(problem, error) ||
+        !count_at_least_one_check("num-expert-group", problem->num_expert_group, error) ||
+        !count_at_least_one_check("topk-group", problem->topk_group, error) ||
+        !count_at_least_one_check("topk", problem->topk, error) || !check_groups(problem, error) ||
         !check_shared_experts(problem, error))
         return false;
     if (problem->has_bias && problem->bias_dtype != DTYPE_F32 && problem->bias_dtype != problem->dtype)

@@ -44,11 +44,11 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
     [SHAPE] = {CORNERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
-               .num_isolated = 1},
+               .num_isolated_corners = 1},
     /* from 9 tokens on, nan has a row of each kind; every residue modulo 32; the last values need 16 or 17 bits */
     [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
                         26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
-                .num_isolated = 3},
+                .num_isolated_corners = 3},
     [DIST] = {CORNERS(GATE_DIST_NORMAL, GATE_DIST_UNIFORM, GATE_DIST_ZIPF, GATE_DIST_TIES, GATE_DIST_EQUAL,
                       GATE_DIST_EXTREME, GATE_DIST_NAN)},
     [DTYPE] = {CORNERS(DTYPE_F32, DTYPE_F16, DTYPE_BF16)},
@@ -101,19 +101,19 @@ static void set_shape(const struct covering_design *covering, struct gate_proble
     problem->num_fused_shared_experts = (int)covering_proposed_corner(covering, SHARED_EXPERTS);
 }
 
-/** Sets the members that gate_load() would set, so that the problem can be checked before it is loaded. */
+/** Sets the members that gate_load_input() would set, so that the problem can be checked before it is loaded. */
 static void set_sizes(struct gate_options *options)
 {
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = array_source_of(options->bias_option) != ARRAY_NONE;
-    problem->bias_dtype = options->bias_dtype_same ? problem->dtype : DTYPE_F32;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
 }
 
-bool gate_options_set_proposed(const struct covering_design *covering,
-                               const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                               struct gate_options *options)
+bool gate_options_set_proposed_problem(const struct covering_design *covering,
+                                       const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                       struct gate_options *options)
 {
     const int64_t bias = covering_proposed_corner(covering, BIAS);
     const struct gate_problem *const problem = &options->problem;
@@ -121,25 +121,25 @@ bool gate_options_set_proposed(const struct covering_design *covering,
     *options = (struct gate_options){
         .program = {.num_tokens = covering_proposed_corner(covering, TOKENS),
                     .num_tokens_given = true,
-                    .seed = seed + (uint64_t)covering->num_accepted},
+                    .seed = seed + (uint64_t)covering->num_accepted_problems},
         .source = GATE_SOURCE_GENERATED,
         .dist = (enum gate_dist)covering_proposed_corner(covering, DIST),
         .bias_option = bias == BIAS_NONE ? "none" : "random",
-        .bias_dtype_same = bias == BIAS_SAME,
+        .bias_has_logits_dtype = bias == BIAS_SAME,
     };
     set_shape(covering, &options->problem);
     set_sizes(options);
     return gate_problem_check(problem, &(struct error){0}) &&
            problem->num_tokens * problem->num_experts <= most_logits(covering, kernel_switch_tokens) &&
            !(covering_proposed_corner(covering, SHAPE) < NUM_ROUTERS && problem->score != GATE_SCORE_SIGMOID) &&
-           !(options->bias_dtype_same && problem->dtype == DTYPE_F32);
+           !(options->bias_has_logits_dtype && problem->dtype == DTYPE_F32);
 }
 
 bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
                            uint64_t seed, struct gate_options *options)
 {
-    while (covering_propose(covering))
-        if (gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, options) &&
+    while (covering_propose_problem(covering))
+        if (gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, options) &&
             !gate_unsupported_reason(implementation, &options->problem))
             return true;
     return false;

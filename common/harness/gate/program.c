@@ -13,7 +13,7 @@ static void name_run(const struct gate_options *options, struct program *program
     const bool generated = options->source == GATE_SOURCE_GENERATED;
     char choices[32];
 
-    gate_options_command(options, program);
+    gate_options_set_command(options, program);
     gate_problem_describe(&options->problem, program->problem_text, sizeof program->problem_text);
     program->distribution_name = generated ? gate_dist_names[options->dist] : "router";
     if (generated)
@@ -91,20 +91,20 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     const struct checked_launch launch = gate_checked_launch(problem, &chapter->implementation);
     struct gate_problem alone; /* the same problem, but without overlapping launches */
     const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
-                                                                                     : &chapter->before;
+                                                                                     : &chapter->previous;
     const struct checked_launch before = gate_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     struct record *report;
-    const bool loaded = gate_load(options, &chapter->implementation, &tensors, &program->error);
+    const bool loaded = gate_load_input(options, &chapter->implementation, &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
-    program_run(program, &launch, &tensors);
+    program_run_launch(program, &launch, &tensors);
     alone = *problem;
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
-        program_run_previous(program, &before, &tensors);
+        program_time_previous_launch(program, &before, &tensors);
     report_problem(problem, !program->requested_options.bench, program_begin_report(program));
     report = program_report_result(program);
     if (program->error.result == RUN_VERIFIED)
@@ -117,19 +117,19 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     struct gate_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .previous_name = chapter->before.name,
-                              .on_host = chapter->implementation.compute != NULL,
+                              .previous_name = chapter->previous.name,
+                              .runs_on_host = chapter->implementation.compute != NULL,
                               .source_hash = kernel_source_sha256};
 
     if (!gate_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_set_overlapping(&program);
+        program_use_overlapping_launches(&program);
     if (!program_open(&program))
         return program_print_error(&program);
     gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
                         program.requested_options.check_only_corners, &program.covering);
-    while (program_next_run(&program)) {
+    while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all && !gate_set_next_problem(&program.covering, &chapter->implementation,
                                                                           program.requested_options.seed, &options))
             break;

@@ -94,11 +94,11 @@ static int larger_first(const void *a, const void *b)
  * numbers of leaves, the i-th has at most i + 1 leaves (a node with n leaves has n - 2 smaller inner nodes below it),
  * so its result is at most the sum of the i + 1 largest terms. A term of less than half an ulp of the total changes the
  * result by at most its own value, even if it is rounded away. If all terms are multiples of `grain`, results up to
- * 2^24 grains are exact. All terms may be larger by a factor of up to 1 + `shared_error`.
+ * 2^24 grains are exact. All terms may be larger by a factor of up to 1 + `shared_relative_error`.
  */
-static double sum_error(double *terms, int count, double grain, double shared_error)
+static double sum_error(double *terms, int count, double grain, double shared_relative_error)
 {
-    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* covers errors of partial sums and terms */
+    const double larger = 1.0 + count * 0x1p-22 + shared_relative_error; /* covers errors of partial sums and terms */
     double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0, half_unit;
 
     qsort(terms, count, sizeof *terms, larger_first);
@@ -141,7 +141,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         error += row->scratch_terms[e] > 0.0 ? 2.0 * float_unit(row->scratch_terms[e]) : 0.0;
     }
     error += sum_error(row->scratch_terms, count, 0.0, 0.0);
-    row->shared_error = error / (sum - error);
+    row->shared_relative_error = error / (sum - error);
     for (int e = 0; e < count; e++) {
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
@@ -149,8 +149,8 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the smallest error of 2 ulps */
 
         row->experts[e].score_without_shared_error = interval_around(value, value * own + least, DTYPE_F32);
-        row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
-                                                problem->dtype);
+        row->experts[e].score = interval_around(
+            value, value * (own + row->shared_relative_error) * SECOND_ORDER + least, problem->dtype);
     }
 }
 
@@ -167,7 +167,7 @@ static void compute_scores(const struct gate_problem *problem, const void *gatin
         has_nan |= isnan(logit);
         largest = fmaxf(largest, logit);
     }
-    row->shared_error = 0.0;
+    row->shared_relative_error = 0.0;
     if (softmax && !has_nan && !isinf(largest)) {
         compute_softmax(problem, gating_output, first, largest, row);
         return;
@@ -197,16 +197,16 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
         const float bias = problem->has_bias ? dtype_load(problem->bias_dtype, correction_bias, e) : 0.0f;
         struct gate_expert *const expert = &row->experts[e];
 
-        expert->choice = expert->score;
+        expert->choice_score = expert->score;
         if (problem->has_bias) {
-            expert->choice.low = rounded_sum(dtype, expert->score.low, bias);
-            expert->choice.value = rounded_sum(dtype, expert->score.value, bias);
-            expert->choice.high = rounded_sum(dtype, expert->score.high, bias);
+            expert->choice_score.low = rounded_sum(dtype, expert->score.low, bias);
+            expert->choice_score.value = rounded_sum(dtype, expert->score.value, bias);
+            expert->choice_score.high = rounded_sum(dtype, expert->score.high, bias);
         }
-        expert->invalid = isnan(expert->choice.value);
-        if (expert->invalid) {
+        expert->choice_is_nan = isnan(expert->choice_score.value);
+        if (expert->choice_is_nan) {
             expert->score = expert->score_without_shared_error = (struct interval){0.0f, 0.0f, 0.0f};
-            expert->choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
+            expert->choice_score = (struct interval){-INFINITY, -INFINITY, -INFINITY};
         }
         expert->logit_and_bias_bits = dtype_bits(problem->dtype, gating_output, first + e);
         if (problem->has_bias)
@@ -241,10 +241,10 @@ static float group_value(const struct gate_problem *problem, struct two_largest 
 /** Returns whether expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
 static bool expert_before(const struct gate_row *row, int a, int b)
 {
-    if (row->experts[a].invalid != row->experts[b].invalid)
-        return row->experts[b].invalid;
-    return row->experts[a].choice.value > row->experts[b].choice.value ||
-           (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
+    if (row->experts[a].choice_is_nan != row->experts[b].choice_is_nan)
+        return row->experts[b].choice_is_nan;
+    return row->experts[a].choice_score.value > row->experts[b].choice_score.value ||
+           (row->experts[a].choice_score.value == row->experts[b].choice_score.value && a < b);
 }
 
 /**
@@ -265,11 +265,11 @@ static void settle_group(const struct gate_problem *problem, struct gate_row *ro
 
     const struct gate_expert *const last = &row->experts[problem->has_bias ? second : first];
 
-    group->best_bits[0] = row->experts[first].logit_and_bias_bits;
-    group->best_bits[1] = problem->has_bias ? last->logit_and_bias_bits : 0;
-    group->bits_are_certain = !last->invalid;
+    group->best_expert_bits[0] = row->experts[first].logit_and_bias_bits;
+    group->best_expert_bits[1] = problem->has_bias ? last->logit_and_bias_bits : 0;
+    group->bits_are_certain = !last->choice_is_nan;
     for (int e = begin; e < end; e++) {
-        const bool beaten = row->experts[e].choice.high < last->choice.low;
+        const bool beaten = row->experts[e].choice_score.high < last->choice_score.low;
 
         if (!beaten && e != first && row->experts[e].logit_and_bias_bits != last->logit_and_bias_bits)
             group->bits_are_certain = false;
@@ -284,9 +284,9 @@ static void compute_groups(const struct gate_problem *problem, struct gate_row *
         struct two_largest low = {-INFINITY, -INFINITY}, value = low, high = low;
 
         for (int e = g * size; e < (g + 1) * size; e++) {
-            offer(&low, row->experts[e].choice.low);
-            offer(&value, row->experts[e].choice.value);
-            offer(&high, row->experts[e].choice.high);
+            offer(&low, row->experts[e].choice_score.low);
+            offer(&value, row->experts[e].choice_score.value);
+            offer(&high, row->experts[e].choice_score.high);
         }
         row->groups[g].score = (struct interval){group_value(problem, low), group_value(problem, value),
                                                  group_value(problem, high)};
@@ -294,8 +294,8 @@ static void compute_groups(const struct gate_problem *problem, struct gate_row *
     }
 }
 
-void gate_row_compute(const struct gate_problem *problem, const void *gating_output, const void *correction_bias,
-                      int64_t index, struct gate_row *row)
+void gate_row_compute_intervals(const struct gate_problem *problem, const void *gating_output,
+                                const void *correction_bias, int64_t index, struct gate_row *row)
 {
     const size_t first = (size_t)index * problem->num_experts;
 
@@ -312,17 +312,17 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
  */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
-    return first.low > second.high || (!row->ties_are_free && a < b && first.low >= second.high);
+    return first.low > second.high || (!row->any_tie_order_allowed && a < b && first.low >= second.high);
 }
 
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b)
 {
     const struct gate_expert *const first = &row->experts[a], *const second = &row->experts[b];
 
-    if (first->invalid != second->invalid)
-        return second->invalid;
-    return certainly_ahead(row, a, b, first->choice, second->choice) ||
-           (!row->ties_are_free && a < b && first->logit_and_bias_bits == second->logit_and_bias_bits);
+    if (first->choice_is_nan != second->choice_is_nan)
+        return second->choice_is_nan;
+    return certainly_ahead(row, a, b, first->choice_score, second->choice_score) ||
+           (!row->any_tie_order_allowed && a < b && first->logit_and_bias_bits == second->logit_and_bias_bits);
 }
 
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
@@ -330,8 +330,8 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
     const struct gate_group *const first = &row->groups[a], *const second = &row->groups[b];
 
     return certainly_ahead(row, a, b, first->score, second->score) ||
-           (!row->ties_are_free && a < b && first->bits_are_certain && second->bits_are_certain &&
-            memcmp(first->best_bits, second->best_bits, sizeof first->best_bits) == 0);
+           (!row->any_tie_order_allowed && a < b && first->bits_are_certain && second->bits_are_certain &&
+            memcmp(first->best_expert_bits, second->best_expert_bits, sizeof first->best_expert_bits) == 0);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
@@ -380,7 +380,8 @@ static struct weight_sum sum_scores(const struct gate_problem *problem, const st
     }
     sum.may_overflow = !(size <= FLT_MAX);
     if (isfinite(size))
-        sum.error = sum_error(row->scratch_terms, problem->topk, grain, row->shared_error) / (1.0 - row->shared_error);
+        sum.error = sum_error(row->scratch_terms, problem->topk, grain, row->shared_relative_error) /
+                    (1.0 - row->shared_relative_error);
     return sum;
 }
 
@@ -514,8 +515,8 @@ static struct interval scaled(struct interval weight, float scale)
     };
 }
 
-void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,
-                      struct interval *weights)
+void gate_row_compute_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,
+                              struct interval *weights)
 {
     const struct weight_sum sum = sum_scores(problem, row, ids);
     const float scale = gate_output_scale(problem);
@@ -545,7 +546,7 @@ static int group_rank(const struct gate_problem *problem, const struct gate_row 
     return before;
 }
 
-void gate_row_choose(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids)
+void gate_row_choose_experts(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids)
 {
     int length = 0;
 
@@ -578,13 +579,13 @@ bool gate_reference_compute(const struct gate_problem *problem, const struct gat
         free(weights);
         return false;
     }
-    row.ties_are_free = false;
+    row.any_tie_order_allowed = false;
     for (int64_t t = 0; t < problem->num_tokens; t++) {
         int32_t *const ids = buffers->topk_ids + t * width;
 
-        gate_row_compute(problem, buffers->gating_output, buffers->correction_bias, t, &row);
-        gate_row_choose(problem, &row, ids);
-        gate_row_weights(problem, &row, ids, weights);
+        gate_row_compute_intervals(problem, buffers->gating_output, buffers->correction_bias, t, &row);
+        gate_row_choose_experts(problem, &row, ids);
+        gate_row_compute_weights(problem, &row, ids, weights);
         for (int k = 0; k < width; k++) {
             if (k >= problem->topk)
                 ids[k] = problem->num_experts + k - problem->topk;

@@ -15,7 +15,7 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
                    {.name = "topk_weights", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
                    {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
         .num_tensors = NUM_GATE_TENSORS,
-        .size_flags = "--num-tokens, --num-experts",
+        .size_option_names = "--num-tokens, --num-experts",
         .poison_byte = 0xff, /* NaN as a weight, no expert as an id */
     };
     return tensors_allocate(tensors, error);
@@ -56,5 +56,5 @@ struct checked_launch gate_checked_launch(const struct gate_problem *problem,
                                    .verify_outputs = verify,
                                    .problem = problem,
                                    .implementation = implementation,
-                                   .on_host = implementation->compute != NULL};
+                                   .runs_on_host = implementation->compute != NULL};
 }

@@ -26,8 +26,8 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_l
  * valid and supported, allocates the tensors, which the caller frees, and fills the inputs. On failure (invalid
  * arguments, a file error or no memory), frees everything, returns false and sets *error.
  */
-bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
-               struct error *error);
+bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
+                     struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
 struct checked_launch gate_checked_launch(const struct gate_problem *problem,

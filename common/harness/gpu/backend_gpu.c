@@ -61,14 +61,15 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
 
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&toolkit);
-    snprintf(backend->device, sizeof backend->device, "%s", properties.name);
-    snprintf(backend->driver, sizeof backend->driver, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
-    snprintf(backend->toolkit, sizeof backend->toolkit, "CUDA %d.%d", toolkit / 1000, toolkit % 1000 / 10);
+    snprintf(backend->device_name, sizeof backend->device_name, "%s", properties.name);
+    snprintf(backend->driver_version, sizeof backend->driver_version, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
+    snprintf(backend->toolkit_version, sizeof backend->toolkit_version, "CUDA %d.%d", toolkit / 1000,
+             toolkit % 1000 / 10);
     backend->has_times = true;
     return true;
 }
 
-size_t backend_free_memory(void)
+size_t backend_available_memory_bytes(void)
 {
     size_t available, all;
 
@@ -116,7 +117,7 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
-bool backend_share_with_forks(void)
+bool backend_share_memory_with_forks(void)
 {
     return false;
 }
@@ -204,7 +205,7 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
  * process has made 16 launches in total in two or more streams, every kernel, even an empty one, runs 0.18 us longer
  * until the process ends.
  */
-static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
+static cudaError_t replay_plan(struct replay *replay, backend_timed_launch *launch, void *context)
 {
     cudaError_t status = cudaSuccess;
     float ms = 0.0f;
@@ -230,7 +231,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
  * Captures the launches in a graph, each preceded by a cache flush if replay->flush is not NULL. If `launch` is NULL,
  * captures only the flushes.
  */
-static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
+static cudaError_t replay_capture(struct replay *replay, backend_timed_launch *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
     cudaError_t ended;
@@ -246,7 +247,8 @@ static cudaError_t replay_capture(struct replay *replay, backend_launch *launch,
     return status == cudaSuccess ? cudaGraphInstantiate(&replay->executable, replay->graph, 0) : status;
 }
 
-static cudaError_t replay_start(struct replay *replay, backend_launch *launch, void *context, enum backend_cache cache)
+static cudaError_t replay_start(struct replay *replay, backend_timed_launch *launch, void *context,
+                                enum backend_cache cache)
 {
     cudaError_t status;
 
@@ -282,7 +284,7 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
     return cudaSuccess;
 }
 
-static bool time_graph(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+static bool time_graph(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                        struct error *error)
 {
     struct replay replay;
@@ -293,8 +295,8 @@ static bool time_graph(backend_launch *launch, void *context, enum backend_cache
     return status == cudaSuccess || error_set_cuda(error, "timing", status);
 }
 
-bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                  struct error *error)
+bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                         struct error *error)
 {
     struct timing flush;
 
@@ -320,7 +322,7 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
 }
 
 /** Measures the shortest time among a few consecutive launches. */
-static cudaError_t shortest(backend_launch *launch, void *context, float *shortest_ms)
+static cudaError_t shortest(backend_timed_launch *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
     cudaError_t status = cudaEventCreate(&begin);
@@ -370,7 +372,7 @@ static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
 }
 
 /** Measures the bandwidth of a launch that moves `bytes` bytes. */
-static cudaError_t measure_rate(backend_launch *launch, size_t bytes, double *bytes_per_second)
+static cudaError_t measure_rate(backend_timed_launch *launch, size_t bytes, double *bytes_per_second)
 {
     struct stretch stretch = {.bytes = bytes};
     float ms = 0.0f;
@@ -383,12 +385,12 @@ static cudaError_t measure_rate(backend_launch *launch, size_t bytes, double *by
     return status;
 }
 
-bool backend_measure_floor(struct floor_figures *figures, struct error *error)
+bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error)
 {
     struct timing empty;
     cudaError_t status;
 
-    if (!backend_time(launch_empty, NULL, BACKEND_CACHE_WARM, &empty, error))
+    if (!backend_time_launch(launch_empty, NULL, BACKEND_CACHE_WARM, &empty, error))
         return false;
     figures->empty_kernel_us = empty.median;
     status = measure_rate(launch_copy, 2 * COPY_BYTES, &figures->copy_bytes_per_second);

@@ -524,8 +524,8 @@ static bool either_order_is_right(struct examination *exam)
 bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error)
 {
     struct examination exam = {.problem = &layer->problem,
-                               .independent = layer->is_random,
-                               .slices = layer->num_slices ? layer->num_slices : 1,
+                               .independent = layer->has_only_generated_arrays,
+                               .slices = layer->num_intermediate_slices ? layer->num_intermediate_slices : 1,
                                .routing = &layer->routing,
                                .tensors = tensors,
                                .num_tokens = moe_num_checked_tokens(&layer->problem),
@@ -538,8 +538,8 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
         return false;
     right = examination_start(layer, &exam);
     right = right && either_order_is_right(&exam);
-    if (right && layer->num_overflowing)
-        *layer->num_overflowing = count_overflowing(&exam);
+    if (right && layer->num_uncompared_elements)
+        *layer->num_uncompared_elements = count_overflowing(&exam);
     examination_end(&exam);
     return right;
 }

@@ -39,8 +39,8 @@ int64_t moe_num_checked_tokens(const struct moe_problem *problem);
  * error of half an ulp of either sign. Once f32's errors exceed half an ulp, as in sums of thousands of products, every
  * rounding counts as an independent error, and a single superfluous rounding adds no more than the allowed errors.
  *
- * An element with an intermediate result that may exceed the range of f32 is not compared. If layer->num_overflowing is
- * not NULL, the number of these elements is stored there.
+ * An element with an intermediate result that may exceed the range of f32 is not compared. If
+ * layer->num_uncompared_elements is not NULL, the number of these elements is stored there.
  *
  * On failure, returns false and sets RUN_WRONG and the first wrong element as one line, "output[3][17]: expected ...,
  * got ..."; or sets RUN_CANNOT_RUN if memory runs out.

@@ -223,7 +223,7 @@ static bool fill_map(const struct moe_options *options, struct moe_routing *rout
 {
     const int num_experts = options->problem.num_experts;
 
-    return array_source_of(options->expert_map_option) == ARRAY_NONE ||
+    return parse_array_source(options->expert_map_option) == ARRAY_NONE ||
            (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
             align_load_expert_map(options->expert_map_option, num_experts, options->program.seed, routing->expert_map,
                                   error));
@@ -250,7 +250,7 @@ static void sign_weights(const struct moe_options *options, int64_t positions, f
 {
     struct random random = random_seed(options->program.seed, SEQUENCE_SIGNS);
 
-    for (int64_t i = 0; options->signed_weights && i < positions; i++)
+    for (int64_t i = 0; options->random_weight_signs && i < positions; i++)
         if (random_below(&random, 2))
             topk_weights[i] = -topk_weights[i];
 }
@@ -327,21 +327,21 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
     return false;
 }
 
-bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
-              struct moe_layer *layer, struct tensors *tensors, struct error *error)
+bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
+                    struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     struct npy_array files[NUM_MOE_FILES] = {{.data = NULL}};
     struct sizes sizes;
     bool good;
 
     *layer = (struct moe_layer){
-        .seed = options->program.seed, .hidden_scale = options->hidden_scale, .is_random = true};
+        .seed = options->program.seed, .hidden_scale = options->hidden_scale, .has_only_generated_arrays = true};
     good = open_files(options, gpu_defaults, files, &sizes, error) &&
            load(options, implementation, files, &sizes, layer, tensors, error);
     if (!good)
         moe_routing_free(&layer->routing);
     for (int f = 0; f < NUM_MOE_FILES; f++) {
-        layer->is_random = layer->is_random && !options->file_paths[f];
+        layer->has_only_generated_arrays = layer->has_only_generated_arrays && !options->file_paths[f];
         npy_free(&files[f]);
     }
     return good;

@@ -80,8 +80,8 @@ struct moe_implementation {
     /** Returns the default of --block-size; the capacity is not set yet. A NULL pointer means 16. */
     int (*block_size)(const struct moe_problem *problem);
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< workspace size in bytes, or NULL if none */
-    bool workspace_zeroed;    /**< whether the workspace is zeroed before the first launch, not left undefined */
-    int64_t bench_max_tokens; /**< largest size of a --bench sweep, to limit its run time; 0 for no limit */
+    bool workspace_must_be_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
+    int64_t bench_max_tokens;      /**< largest size of a --bench sweep, to limit its run time; 0 for no limit */
     /**
      * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Not called if there
      * are no tokens.
@@ -89,19 +89,21 @@ struct moe_implementation {
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
+/**
+ * A chapter's implementation and, in `previous`, the previous chapter's; in the first chapter, `previous.name` is NULL.
+ */
 struct moe_chapter {
     struct moe_implementation implementation;
-    struct moe_implementation before;
+    struct moe_implementation previous;
 };
 
 /**
  * Launches the layer. Every moe.cu defines this function; the build renames the previous chapter's definition to
- * moe_launch_before.
+ * moe_launch_previous.
  */
 cudaError_t moe_launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
-cudaError_t moe_launch_before(const struct moe_problem *problem, const struct moe_buffers *buffers,
-                              cudaStream_t stream);
+cudaError_t moe_launch_previous(const struct moe_problem *problem, const struct moe_buffers *buffers,
+                                cudaStream_t stream);
 
 /**
  * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the

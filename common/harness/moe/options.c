@@ -45,7 +45,7 @@ const struct option_row moe_option_rows[] = {
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",
      .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(program.num_tokens),
-     GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if = HAS_NUM_TOKENS},
+     GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if_traits = HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(problem.hidden_size),
      GIVEN(hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -55,12 +55,12 @@ const struct option_row moe_option_rows[] = {
     {"dtype", "TYPE", "f32 or bf16: tokens, weights and what lies between; sums are f32 (default bf16)", 1, OPTION_BOOL,
      FIELD(is_bf16), .value_words = dtype_names, .on_parse = take_dtype},
     {"block-size", "N", "Rows in a block of one expert's (default: the chapter's choice, mostly 16)", 1, COUNT,
-     FIELD(problem.block_size), GIVEN(block_size_given), .in_command_if = HAS_BLOCK_SIZE},
+     FIELD(problem.block_size), GIVEN(block_size_given), .in_command_if_traits = HAS_BLOCK_SIZE},
     {.help = "The input (default: generated)", .help_group = 2},
     {"dist", "NAME",
      "Experts of the tokens: router, balanced, uniform, zipf, one, sparse or repeated (default router, the real one's, "
      "where its 256 experts fit; else zipf)",
-     2, OPTION_WORD, FIELD(dist), GIVEN(dist_given), .value_words = dist_names, .in_command_if = GENERATED_IDS},
+     2, OPTION_WORD, FIELD(dist), GIVEN(dist_given), .value_words = dist_names, .in_command_if_traits = GENERATED_IDS},
     FILE_ROW("hidden", "[tokens, hidden] f2 or f4; rows repeat if --num-tokens asks for more", MOE_FILE_HIDDEN),
     FILE_ROW("w13", "[experts, 2 x intermediate, hidden] f2 or f4: the gate's rows, then up's", MOE_FILE_W13),
     FILE_ROW("w2", "[experts, hidden, intermediate] f2 or f4", MOE_FILE_W2),
@@ -69,13 +69,13 @@ const struct option_row moe_option_rows[] = {
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 2,
      OPTION_PATH, FIELD(expert_map_option)},
     {"hidden-scale", "X", "Multiply generated tokens with X (default 1)", 2, OPTION_FLOAT, FIELD(hidden_scale),
-     .in_command_if = HAS_SCALE},
+     .in_command_if_traits = HAS_SCALE},
     {"signed-weights", "0|1", "Give generated topk-weights either sign (default 0)", 2, OPTION_BOOL,
-     FIELD(signed_weights), .most = 1, .in_command_if = HAS_SIGNS},
+     FIELD(random_weight_signs), .most = 1, .in_command_if_traits = HAS_SIGNS},
     {"out", "DIR", "Write output.npy there once verified", 3, OPTION_PATH, FIELD(program.output_directory),
-     .in_command_if = NEVER_IN_COMMAND},
+     .in_command_if_traits = NEVER_IN_COMMAND},
     {"check-all", NULL, "Instead of one problem check about 200: shapes, types, distributions, maps", 3, OPTION_FLAG,
-     FIELD(program.check_all), .in_command_if = NEVER_IN_COMMAND},
+     FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
     {.next_table = program_option_rows},
 };
 
@@ -84,7 +84,7 @@ struct moe_options moe_options_default(void)
     return (struct moe_options){
         .problem = {.dtype = DTYPE_BF16},
         .is_bf16 = true,
-        .dist = MOE_DIST_GENERATED, /* if --dist is not given, moe_load() chooses */
+        .dist = MOE_DIST_GENERATED, /* if --dist is not given, moe_load_input() chooses */
         .expert_map_option = "none",
         .hidden_scale = 1.0f,
         .program = {.seed = 1},
@@ -107,21 +107,21 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
                          "takes every token through its experts, checks what comes out, and reports", argc, argv,
                          options) &&
            moe_options_check(options, &program->error) &&
-           program_reject_unused_seed(program, moe_options_traits(options, program));
+           program_reject_unused_seed(program, moe_options_command_traits(options, program));
 }
 
-const char *moe_source_name(const struct moe_options *options)
+const char *moe_routing_source_name(const struct moe_options *options)
 {
     return options->file_paths[MOE_FILE_TOPK_IDS] ? "file" : dist_names[options->dist];
 }
 
-bool moe_is_random(const struct moe_options *options)
+bool moe_input_depends_on_seed(const struct moe_options *options)
 {
     const char *const *const files = options->file_paths;
     const bool routed = !files[MOE_FILE_TOPK_IDS] && options->dist == MOE_DIST_ROUTER;
 
-    return !files[MOE_FILE_HIDDEN] || !files[MOE_FILE_W13] || !files[MOE_FILE_W2] || options->signed_weights ||
-           array_source_of(options->expert_map_option) == ARRAY_RANDOM || (!files[MOE_FILE_TOPK_IDS] && !routed) ||
+    return !files[MOE_FILE_HIDDEN] || !files[MOE_FILE_W13] || !files[MOE_FILE_W2] || options->random_weight_signs ||
+           parse_array_source(options->expert_map_option) == ARRAY_RANDOM || (!files[MOE_FILE_TOPK_IDS] && !routed) ||
            (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
 }
 
@@ -138,18 +138,18 @@ void moe_describe_input(const struct moe_options *options, char *text, size_t si
             snprintf(generated + strlen(generated), sizeof generated - strlen(generated), "%s%s",
                      missing++ ? ", " : ", but ", moe_file_flags[arrays[i]]);
     snprintf(text, size, "experts: %s; arrays: %s%s%s",
-             routed ? "what the gate chooses from the real router's logits" : moe_source_name(options),
+             routed ? "what the gate chooses from the real router's logits" : moe_routing_source_name(options),
              missing < NUM_ARRAYS ? "from files" : "", missing < NUM_ARRAYS ? generated : "",
              missing == 0           ? ""
              : missing < NUM_ARRAYS ? " generated"
                                     : "generated");
-    if (moe_is_random(options))
+    if (moe_input_depends_on_seed(options))
         snprintf(text + strlen(text), size - strlen(text), ", seed %" PRIu64, options->program.seed);
 }
 
-unsigned moe_options_traits(const struct moe_options *options, const struct program *program)
+unsigned moe_options_command_traits(const struct moe_options *options, const struct program *program)
 {
-    unsigned traits = program_traits(program) | (moe_is_random(options) ? IS_RANDOM : 0);
+    unsigned traits = program_command_traits(program) | (moe_input_depends_on_seed(options) ? IS_RANDOM : 0);
 
     if (!options->file_paths[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
@@ -157,14 +157,14 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
         traits |= HAS_BLOCK_SIZE;
     if (options->hidden_scale != 1.0f)
         traits |= HAS_SCALE;
-    if (options->signed_weights)
+    if (options->random_weight_signs)
         traits |= HAS_SIGNS;
     return traits;
 }
 
-void moe_options_command(const struct moe_options *options, struct program *program)
+void moe_options_set_command(const struct moe_options *options, struct program *program)
 {
-    program_set_command(program, moe_option_rows, moe_options_traits(options, program));
+    program_set_command(program, moe_option_rows, moe_options_command_traits(options, program));
 }
 
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool complete,

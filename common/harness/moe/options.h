@@ -18,7 +18,7 @@ enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_T
 /** The options of a run. Strings point into argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< the problem, which moe_load() completes from the input and from defaults */
+    struct moe_problem problem; /**< the problem, which moe_load_input() completes from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;
@@ -30,7 +30,7 @@ struct moe_options {
     const char *file_paths[NUM_MOE_FILES]; /**< paths; NULL if the array is generated */
     const char *expert_map_option;         /**< value of --expert-map: "none", "random" or a file */
     float hidden_scale;                    /**< scale of generated tokens */
-    bool signed_weights;                   /**< whether generated topk_weights have random signs */
+    bool random_weight_signs;              /**< whether generated topk_weights have random signs */
 };
 
 /** The options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
@@ -55,19 +55,19 @@ extern const struct option_row moe_option_rows[];
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
 /** Returns whether any part of the run's input depends on --seed. */
-bool moe_is_random(const struct moe_options *options);
+bool moe_input_depends_on_seed(const struct moe_options *options);
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
-unsigned moe_options_traits(const struct moe_options *options, const struct program *program);
+unsigned moe_options_command_traits(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
-const char *moe_source_name(const struct moe_options *options);
+const char *moe_routing_source_name(const struct moe_options *options);
 
 /** Describes the input for the report: the source of the experts, that of the arrays, and the seed, if it is used. */
 void moe_describe_input(const struct moe_options *options, char *text, size_t size);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
-void moe_options_command(const struct moe_options *options, struct program *program);
+void moe_options_set_command(const struct moe_options *options, struct program *program);
 
 /**
  * Adds the run's problem, which may differ from the options' problem because of files, to the report: all of it or, in
@@ -81,8 +81,8 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
- * Returns false if no problem is left.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with
+ * covering_accept_problem(). Returns false if no problem is left.
  */
 bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
                           uint64_t seed, struct moe_options *options);

@@ -36,7 +36,7 @@ enum { TILED_BF16, ANY_BF16, F32 };
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
-    [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_isolated = 1},
+    [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_isolated_corners = 1},
     /* multiples of 64 for tensor cores; 704 refills shorter rings of stages, 768 a ring of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
@@ -96,9 +96,9 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
-    options->signed_weights = covering_proposed_corner(covering, SIGNED_WEIGHTS);
+    options->random_weight_signs = covering_proposed_corner(covering, SIGNED_WEIGHTS);
     options->program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
-    options->program.seed = seed + (uint64_t)covering->num_accepted;
+    options->program.seed = seed + (uint64_t)covering->num_accepted_problems;
     options->hidden_size_given = options->intermediate_size_given = options->num_experts_given = true;
     options->topk_given = options->dist_given = options->program.num_tokens_given = true;
 }
@@ -137,7 +137,7 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
                           uint64_t seed, struct moe_options *options)
 {
-    while (covering_propose(covering)) {
+    while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);
         if (is_worth_trying(covering, implementation, options))
             return true;

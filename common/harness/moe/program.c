@@ -13,9 +13,9 @@ static void name_run(const struct moe_options *options, struct program *program)
 {
     const struct moe_problem *const problem = &options->problem;
 
-    moe_options_command(options, program);
+    moe_options_set_command(options, program);
     moe_problem_describe(problem, program->problem_text, sizeof program->problem_text);
-    program->distribution_name = moe_source_name(options);
+    program->distribution_name = moe_routing_source_name(options);
     moe_describe_input(options, program->input_text, sizeof program->input_text);
 }
 
@@ -70,7 +70,7 @@ static int64_t local_positions(const struct moe_layer *layer)
 /** Returns the number of bytes of weights that every kernel must read. */
 static double weight_bytes(const struct tensor *weights)
 {
-    return (double)(tensor_bytes(weights) - weights->unneeded_bytes);
+    return (double)(tensor_bytes(weights) - weights->skippable_bytes);
 }
 
 /** Returns the number of multiplications and additions in the products, for rows that are not padding. */
@@ -130,7 +130,7 @@ static void run_before(struct program *program, const struct moe_options *option
         moe_unsupported_reason(before, &other.problem) ||
         !moe_tensors_allocate_like(tensors, &other, before, &own, &ignored))
         return;
-    program_run_previous(program, &launch, &own);
+    program_time_previous_launch(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -145,17 +145,17 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     struct tensors tensors;
     struct record *report;
     int64_t overflowing = 0;
-    const bool loaded = moe_load(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
-                                 &program->error);
+    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
+                                       &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
-    launch.operations = operations_of(&layer);
-    layer.num_overflowing = &overflowing;
-    program_run(program, &launch, &tensors);
+    launch.num_operations = operations_of(&layer);
+    layer.num_uncompared_elements = &overflowing;
+    program_run_launch(program, &launch, &tensors);
     name_verified(&layer.problem, overflowing, program);
-    run_before(program, options, &chapter->before, &layer, &tensors);
+    run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
     report = program_report_result(program);
     report_load(&layer, report);
@@ -171,8 +171,8 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
     struct moe_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .previous_name = chapter->before.name,
-                              .needs = &chapter->implementation.needs,
+                              .previous_name = chapter->previous.name,
+                              .gpu_needs = &chapter->implementation.needs,
                               .source_hash = kernel_source_sha256,
                               .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 
@@ -180,7 +180,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
         return program_print_error(&program);
     moe_covering_start(&chapter->implementation, program.requested_options.seed,
                        program.requested_options.check_only_corners, &program.covering);
-    while (program_next_run(&program)) {
+    while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all && !moe_set_next_problem(&program.covering, &chapter->implementation,
                                                                          program.requested_options.seed, &options))
             break;

@@ -42,9 +42,9 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
     struct tensors data;
     bool good;
 
-    options.suggested_option = "topk-ids";
+    options.option_if_router_data_missing = "topk-ids";
     gate->topk = problem->topk;
-    if (!gate_load(&options, &any, &data, error))
+    if (!gate_load_input(&options, &any, &data, error))
         return false;
     if (gate->num_tokens > problem->num_tokens)
         gate->num_tokens = problem->num_tokens;

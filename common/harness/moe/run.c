@@ -51,7 +51,7 @@ static struct tensor weights_tensor(const char *name, const struct moe_layer *la
     struct tensor tensor = {
         .name = name,
         .host = {problem->dtype, 3, {problem->num_local_experts, rows, length}, NULL},
-        .unneeded_bytes = (size_t)(idle_experts(layer) * chunk) * dtype_size(problem->dtype),
+        .skippable_bytes = (size_t)(idle_experts(layer) * chunk) * dtype_size(problem->dtype),
     };
 
     if (!has_copy)
@@ -102,11 +102,11 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
                    {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
                    {.name = "workspace",
                     .role = TENSOR_WORKSPACE,
-                    .is_zeroed = implementation->workspace_zeroed,
+                    .is_zeroed = implementation->workspace_must_be_zeroed,
                     .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .num_tensors = NUM_MOE_TENSORS,
         .poison_byte = MOE_POISON,
-        .size_flags = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
+        .size_option_names = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
     };
     if (!tensors_allocate(tensors, error))
         return false;

@@ -30,11 +30,13 @@ enum {
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
-    uint64_t seed;            /**< seed of generated arrays, and of the sample of checked tokens */
-    float hidden_scale;       /**< scale of generated tokens */
-    int64_t *num_overflowing; /**< if not NULL, the check stores the number of elements that it cannot compare */
-    bool is_random;           /**< whether no array is from a file; rounding errors then count as independent */
-    int num_slices;           /**< number of ranks that divide each expert's intermediate elements; 0 if not divided */
+    uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
+    float hidden_scale; /**< scale of generated tokens */
+    int64_t
+        *num_uncompared_elements;   /**< if not NULL, the check stores the number of elements that it cannot compare */
+    bool has_only_generated_arrays; /**< whether no array is from a file; rounding errors then count as independent */
+    /** Number of ranks that divide each expert's intermediate elements; 0 if not divided. */
+    int num_intermediate_slices;
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
@@ -71,8 +73,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
  * layer->routing and the tensors. On failure (invalid arguments, a file error or no memory), frees everything, returns
  * false and sets *error.
  */
-bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
-              struct moe_layer *layer, struct tensors *tensors, struct error *error);
+bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
+                    struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
 struct checked_launch moe_checked_launch(const struct moe_layer *layer,

@@ -24,10 +24,10 @@ static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, 
 {
     uint64_t *all;
 
-    if (!ALLOCATE_ARRAY(all, ranks->all.size, error) ||
-        !group_all_gather_host(&ranks->all, &own, sizeof own, all, error))
+    if (!ALLOCATE_ARRAY(all, ranks->all_ranks.size, error) ||
+        !group_all_gather_host(&ranks->all_ranks, &own, sizeof own, all, error))
         return false;
-    for (int r = 1; r < ranks->all.size; r++)
+    for (int r = 1; r < ranks->all_ranks.size; r++)
         if (all[r] != all[0] && error->result == RUN_VERIFIED)
             error_set(error, "ranks 0 and %d disagree on %s", r, what);
     free(all);

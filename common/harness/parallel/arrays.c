@@ -16,7 +16,7 @@ static bool is_needed(const struct rank_share *share, const struct moe_layer *la
     const int topk = layer->problem.topk;
 
     for (int k = 0; k < topk; k++)
-        if (share->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / share->num_slices)
+        if (share->owner_parts[layer->routing.topk_ids[token * topk + k]] == to / share->num_intermediate_slices)
             return true;
     return false;
 }
@@ -25,17 +25,17 @@ static bool is_needed(const struct rank_share *share, const struct moe_layer *la
  * Counts the rows sent to each rank. A rank receives a token only once, even if it has several of the token's experts.
  */
 static bool count_rows(const struct parallel_options *options, const struct rank_share *share,
-                       const struct moe_layer *layer, struct row_lists *lists, struct error *error)
+                       const struct moe_layer *layer, struct exchanged_row_counts *lists, struct error *error)
 {
-    if (!ALLOCATE_ARRAY(lists->num_sent_to, share->num_ranks, error) ||
-        !ALLOCATE_ARRAY(lists->num_received_from, share->num_ranks, error))
+    if (!ALLOCATE_ARRAY(lists->num_rows_sent_to, share->num_ranks, error) ||
+        !ALLOCATE_ARRAY(lists->num_rows_received_from, share->num_ranks, error))
         return false;
-    lists->num_sent = options->dispatch == DISPATCH_BROADCAST ? share->own_end - share->own_begin : 0;
+    lists->num_sent_rows = options->dispatch == DISPATCH_BROADCAST ? share->own_end - share->own_begin : 0;
     for (int r = 0; r < share->num_ranks; r++) {
-        lists->num_sent_to[r] = lists->num_received_from[r] = 0;
+        lists->num_rows_sent_to[r] = lists->num_rows_received_from[r] = 0;
         for (int64_t t = share->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < share->own_end; t++)
-            lists->num_sent_to[r] += is_needed(share, layer, t, r);
-        lists->num_sent += lists->num_sent_to[r];
+            lists->num_rows_sent_to[r] += is_needed(share, layer, t, r);
+        lists->num_sent_rows += lists->num_rows_sent_to[r];
     }
     return true;
 }
@@ -96,13 +96,13 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 static struct tensor weights(const char *name, const struct tensor *whole, const struct rank_share *share,
                              int64_t piece, int64_t row)
 {
-    const int slice = share->rank % share->num_slices;
+    const int slice = share->rank % share->num_intermediate_slices;
     struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, share->num_local, piece);
 
     if (!whole->host.data) {
         tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, share->local_experts};
         tensor.recipe.values.part_width = row;
-        tensor.recipe.values.part_pitch = row * share->num_slices;
+        tensor.recipe.values.part_pitch = row * share->num_intermediate_slices;
         tensor.recipe.values.part_offset = row * slice;
     }
     return tensor;
@@ -119,19 +119,20 @@ static void cut_weights(const struct tensor *whole, const struct rank_share *sha
         const int64_t of_whole = share->local_experts[i * row / piece] * (piece / row) + i % (piece / row);
 
         memcpy((char *)tensor->host.data + (size_t)i * bytes,
-               (const char *)whole->host.data +
-                   ((size_t)of_whole * share->num_slices + (size_t)(share->rank % share->num_slices)) * bytes,
+               (const char *)whole->host.data + ((size_t)of_whole * share->num_intermediate_slices +
+                                                 (size_t)(share->rank % share->num_intermediate_slices)) *
+                                                    bytes,
                bytes);
     }
 }
 
 /** Lists all arrays with their types and shapes. */
 static void list_arrays(const struct rank_share *share, const struct moe_problem *problem, const struct tensors *whole,
-                        const struct row_lists *lists, bool all_to_all, struct tensors *arrays)
+                        const struct exchanged_row_counts *lists, bool all_to_all, struct tensors *arrays)
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
-    const int64_t own = share->own_end - share->own_begin, sent = lists->num_sent,
+    const int64_t own = share->own_end - share->own_begin, sent = lists->num_sent_rows,
                   positions = moe_num_positions(problem);
     const int64_t *const cu_tokens = share->cu_tokens + share->rank / share->tp_size;
     const int topk = problem->topk, num_experts = problem->num_experts;
@@ -174,9 +175,9 @@ static void list_arrays(const struct rank_share *share, const struct moe_problem
         arrays->tensor[of_all_to_all[a]].is_absent = !all_to_all;
 }
 
-bool arrays_make(const struct parallel_options *options, const struct rank_share *share, const struct moe_layer *layer,
-                 const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
-                 struct tensors *arrays, struct error *error)
+bool rank_arrays_create(const struct parallel_options *options, const struct rank_share *share,
+                        const struct moe_layer *layer, const struct tensors *whole, const struct moe_problem *local,
+                        struct exchanged_row_counts *lists, struct tensors *arrays, struct error *error)
 {
     const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
     const int64_t h = local->hidden_size, own = share->own_end - share->own_begin;
@@ -202,9 +203,9 @@ bool arrays_make(const struct parallel_options *options, const struct rank_share
     return true;
 }
 
-void arrays_free(struct row_lists *lists, struct tensors *arrays)
+void rank_arrays_free(struct exchanged_row_counts *lists, struct tensors *arrays)
 {
     tensors_free(arrays);
-    free(lists->num_sent_to);
-    free(lists->num_received_from);
+    free(lists->num_rows_sent_to);
+    free(lists->num_rows_received_from);
 }

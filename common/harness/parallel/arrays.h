@@ -6,21 +6,21 @@
 #include "harness/parallel/split.h"
 
 /**
- * Indices of a rank's arrays. The rank has `own` of the n tokens and sends `num_sent` rows, which are copies of these
- * tokens.
+ * Indices of a rank's arrays. The rank has `own` of the n tokens and sends `num_sent_rows` rows, which are copies of
+ * these tokens.
  */
 enum {
     OWN_HIDDEN,       /**< [own, H] */
-    SENT_IDS,         /**< [num_sent, topk] */
-    SENT_WEIGHTS,     /**< [num_sent, topk] */
-    SENT_ROWS,        /**< [num_sent] index of this rank's row that is sent; all-to-all only */
+    SENT_IDS,         /**< [num_sent_rows, topk] */
+    SENT_WEIGHTS,     /**< [num_sent_rows, topk] */
+    SENT_ROWS,        /**< [num_sent_rows] index of this rank's row that is sent; all-to-all only */
     SENT_COUNTS,      /**< [ranks] number of rows sent to each rank; all-to-all only */
     SUM_ROWS,         /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
     W13,              /**< [local experts, 2 * slice, H] */
     W2,               /**< [local experts, H, slice] */
     EXPERT_MAP,       /**< [E] */
     RECEIVED_COUNTS,  /**< [ranks] number of rows from each rank; all-to-all only */
-    SENT_HIDDEN,      /**< [num_sent, H], all-to-all only */
+    SENT_HIDDEN,      /**< [num_sent_rows, H], all-to-all only */
     HIDDEN,           /**< [n, H] the received tokens; with all-to-all usually fewer than n */
     TOPK_IDS,         /**< [n, topk] */
     TOPK_WEIGHTS,     /**< [n, topk] */
@@ -32,26 +32,28 @@ enum {
     PARTIAL,      /**< [n * topk, H] */
     OUTPUT,       /**< [n, H] output of moe_launch(); unused, because it is rounded before ranks' sums are added */
     SUMS,         /**< [n, H] f32 */
-    SENT_SUMS,    /**< [num_sent, H] f32, the sums that come back; all-to-all only */
+    SENT_SUMS,    /**< [num_sent_rows, H] f32, the sums that come back; all-to-all only */
     OWN_RESULT,   /**< [own, H]; all-to-all only */
     RESULT,       /**< [tokens of the TP group, H] */
     NUM_ARRAYS
 };
 
-/** The numbers of rows that this rank sends and receives. With broadcast, only `num_sent` is used; it equals `own`. */
-struct row_lists {
-    int64_t num_sent;
-    int64_t *num_sent_to;       /**< [ranks] */
-    int64_t *num_received_from; /**< [ranks], filled once the counts have been exchanged */
+/**
+ * The numbers of rows that this rank sends and receives. With broadcast, only `num_sent_rows` is used; it equals `own`.
+ */
+struct exchanged_row_counts {
+    int64_t num_sent_rows;
+    int64_t *num_rows_sent_to;       /**< [ranks] */
+    int64_t *num_rows_received_from; /**< [ranks], filled once the counts have been exchanged */
 };
 
 /**
- * Lists this rank's rows and arrays, and fills the inputs on the host. The caller must call arrays_free() even after a
- * failure.
+ * Lists this rank's rows and arrays, and fills the inputs on the host. The caller must call rank_arrays_free() even
+ * after a failure.
  */
-bool arrays_make(const struct parallel_options *options, const struct rank_share *share, const struct moe_layer *layer,
-                 const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
-                 struct tensors *arrays, struct error *error);
-void arrays_free(struct row_lists *lists, struct tensors *arrays);
+bool rank_arrays_create(const struct parallel_options *options, const struct rank_share *share,
+                        const struct moe_layer *layer, const struct tensors *whole, const struct moe_problem *local,
+                        struct exchanged_row_counts *lists, struct tensors *arrays, struct error *error);
+void rank_arrays_free(struct exchanged_row_counts *lists, struct tensors *arrays);
 
 #endif

@@ -20,7 +20,7 @@ static void stop_if_asked(const struct ranks *ranks)
     const char *const requested = getenv("EXPERT_PARALLEL_STOP");
     char own[96];
 
-    snprintf(own, sizeof own, "%d:%s:", ranks->all.rank, ranks->stage);
+    snprintf(own, sizeof own, "%d:%s:", ranks->all_ranks.rank, ranks->current_stage_name);
     if (!requested || strncmp(requested, own, strlen(own)) != 0)
         return;
     if (strcmp(requested + strlen(own), "die") == 0)
@@ -31,7 +31,7 @@ static void stop_if_asked(const struct ranks *ranks)
 
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error)
 {
-    layer->ranks->stage = name;
+    layer->ranks->current_stage_name = name;
     stop_if_asked(layer->ranks);
     if (!layer->has_times)
         return true;
@@ -55,39 +55,39 @@ bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct er
         status = cudaEventElapsedTime(&ms, layer->begin_event, layer->end_event);
     memcpy(stage.times_us, kept->times_us, sizeof stage.times_us);
     stage.times_us[layer->repeat_index] = 1000.0 * ms;
-    stage.name = layer->ranks->stage;
+    stage.name = layer->ranks->current_stage_name;
     *kept = stage;
     return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
-struct layer_stage stage_of_collective(const char *performed_by, const struct rank_group *group, double array_bytes,
-                                       double own_bytes)
+struct layer_stage describe_collective_stage(const char *performed_by, const struct rank_group *group,
+                                             double array_bytes, double own_bytes)
 {
     return (struct layer_stage){.performed_by = performed_by,
                                 .num_ranks = group->size,
                                 .array_bytes = array_bytes,
-                                .bus_factor = (double)(group->size - 1) / group->size,
+                                .bus_bandwidth_factor = (double)(group->size - 1) / group->size,
                                 .received_bytes = array_bytes - own_bytes};
 }
 
-struct layer_stage stage_of_all_reduce(const struct rank_group *group, double array_bytes)
+struct layer_stage describe_all_reduce_stage(const struct rank_group *group, double array_bytes)
 {
-    struct layer_stage stage = stage_of_collective("all-reduce", group, array_bytes, array_bytes);
+    struct layer_stage stage = describe_collective_stage("all-reduce", group, array_bytes, array_bytes);
 
-    stage.bus_factor *= 2.0;
-    stage.received_bytes = stage.bus_factor * array_bytes;
+    stage.bus_bandwidth_factor *= 2.0;
+    stage.received_bytes = stage.bus_bandwidth_factor * array_bytes;
     return stage;
 }
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-static bool run_once(struct parallel_layer *layer, parallel_path *path, struct error *error)
+static bool run_once(struct parallel_layer *layer, parallel_token_path *path, struct error *error)
 {
     layer->num_stages = 0;
     return path(layer, error);
 }
 
-bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error)
+bool layer_run(struct parallel_layer *layer, parallel_token_path *path, int repeats, struct error *error)
 {
     bool good = !layer->has_times ||
                 (cudaEventCreate(&layer->begin_event) == cudaSuccess &&
@@ -108,9 +108,9 @@ bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, s
     return good;
 }
 
-bool layer_reduce_stages(struct parallel_layer *layer, struct error *error)
+bool layer_combine_stages_of_ranks(struct parallel_layer *layer, struct error *error)
 {
-    const int size = layer->ranks->all.size;
+    const int size = layer->ranks->all_ranks.size;
     bool good = true;
     double *all;
 
@@ -120,7 +120,7 @@ bool layer_reduce_stages(struct parallel_layer *layer, struct error *error)
         struct layer_stage *const stage = &layer->stages[s];
         const double own[3] = {stage->median_us, stage->array_bytes, stage->received_bytes};
 
-        good = group_all_gather_host(&layer->ranks->all, own, sizeof own, all, error);
+        good = group_all_gather_host(&layer->ranks->all_ranks, own, sizeof own, all, error);
         stage->received_bytes = 0.0;
         for (int r = 0; good && r < size; r++) {
             stage->median_us = all[3 * r] > stage->median_us ? all[3 * r] : stage->median_us;

@@ -11,7 +11,7 @@ struct layer_stage {
     const char *name, *performed_by; /**< name of the stage; name of the collective or of the kernels' chapter */
     int num_ranks;                   /**< number of ranks in the group; 0 if the stage is not a collective */
     double array_bytes;              /**< total size of the collective's array in bytes */
-    double bus_factor;               /**< ratio of bus bandwidth to algorithm bandwidth */
+    double bus_bandwidth_factor;     /**< ratio of bus bandwidth to algorithm bandwidth */
     double received_bytes;           /**< lower bound on the bytes received from other ranks */
     double times_us[MAX_REPEATS], median_us;
 };
@@ -21,9 +21,9 @@ struct parallel_layer {
     struct ranks *ranks;
     struct rank_group dp_group, tp_group;
     const struct rank_share *share;
-    const struct moe_problem *problem; /**< problem of this rank's kernels, sized for all tokens */
-    struct moe_implementation experts; /**< the implementation that computes the experts */
-    struct row_lists *lists;
+    const struct moe_problem *problem;               /**< problem of this rank's kernels, sized for all tokens */
+    struct moe_implementation expert_implementation; /**< the implementation that computes the experts */
+    struct exchanged_row_counts *row_counts;
     struct tensors *arrays;
     bool has_times;
     int repeat_index; /**< index of the current run in the stages' `times`, below MAX_REPEATS */
@@ -36,7 +36,7 @@ struct parallel_layer {
  * A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT, which sends the tokens to their experts and returns the
  * results.
  */
-typedef bool parallel_path(struct parallel_layer *layer, struct error *error);
+typedef bool parallel_token_path(struct parallel_layer *layer, struct error *error);
 
 /** Begins a stage. Its timing starts when all ranks have arrived. */
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error);
@@ -45,19 +45,19 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error);
 
 /** Returns the stage for a collective of `array_bytes` bytes in total, of which `own_bytes` belong to this rank. */
-struct layer_stage stage_of_collective(const char *performed_by, const struct rank_group *group, double array_bytes,
-                                       double own_bytes);
+struct layer_stage describe_collective_stage(const char *performed_by, const struct rank_group *group,
+                                             double array_bytes, double own_bytes);
 
 /**
  * Returns the stage for an all-reduce: a rank sends and receives all parts except its own twice, first as terms and
  * then as sums.
  */
-struct layer_stage stage_of_all_reduce(const struct rank_group *group, double array_bytes);
+struct layer_stage describe_all_reduce_stage(const struct rank_group *group, double array_bytes);
 
 /** Runs the layer once and, on a GPU, another `repeats` times; the times of the first run are discarded. */
-bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error);
+bool layer_run(struct parallel_layer *layer, parallel_token_path *path, int repeats, struct error *error);
 
 /** Combines the stages of all ranks: the longest time, the most bytes, and the sum of received bytes. */
-bool layer_reduce_stages(struct parallel_layer *layer, struct error *error);
+bool layer_combine_stages_of_ranks(struct parallel_layer *layer, struct error *error);
 
 #endif

@@ -29,12 +29,12 @@ static const struct option_row table[] = {
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
      FIELD(dispatch), .value_words = dispatch_names},
     {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
-     FIELD(timeout_seconds), .in_command_if = NEVER_IN_COMMAND},
+     FIELD(timeout_seconds), .in_command_if_traits = NEVER_IN_COMMAND},
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(num_gpus), .least = 1,
-     .most = 1024, .in_command_if = HAS_GPUS},
+     .most = 1024, .in_command_if_traits = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
      OPTION_INT, FIELD(num_repeats), .given_offset = offsetof(struct parallel_options, repeats_given), .least = 1,
-     .most = MAX_REPEATS, .in_command_if = NEVER_IN_COMMAND},
+     .most = MAX_REPEATS, .in_command_if_traits = NEVER_IN_COMMAND},
     {.next_table = moe_option_rows},
 };
 
@@ -67,15 +67,15 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
            moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
-           program_reject_unused_seed(program, moe_options_traits(&options->moe, program));
+           program_reject_unused_seed(program, moe_options_command_traits(&options->moe, program));
 }
 
-void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program)
+void parallel_options_set_command(const struct parallel_options *options, int num_ranks, struct program *program)
 {
     char *command;
 
     program_set_command(program, table,
-                        moe_options_traits(&options->moe, program) | (options->num_gpus ? HAS_GPUS : 0));
+                        moe_options_command_traits(&options->moe, program) | (options->num_gpus ? HAS_GPUS : 0));
     if (num_ranks > 1 && !options->num_gpus &&
         asprintf(&command, "mpirun -n %d %s", num_ranks, program_command(program)) >= 0) {
         free(program->command);

@@ -30,6 +30,6 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
  * Sets program->command to a command that reproduces a run of num_ranks ranks; the command begins with mpirun if mpirun
  * started the ranks.
  */
-void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program);
+void parallel_options_set_command(const struct parallel_options *options, int num_ranks, struct program *program);
 
 #endif

@@ -20,7 +20,7 @@ struct everything {
     struct rank_share share;
     struct moe_layer whole;
     struct tensors whole_arrays, arrays;
-    struct row_lists lists;
+    struct exchanged_row_counts lists;
     struct moe_problem local;
     struct parallel_layer layer;
     char *results; /**< all ranks' results, concatenated */
@@ -60,11 +60,13 @@ static bool settle_local(struct everything *all, struct error *error)
     local->num_local_experts = all->share.num_local;
     local->intermediate_size = all->share.slice_size;
     local->block_size = requested ? requested : 16; /* the smallest block size that an implementation chooses */
-    all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->fallback : chapter->experts;
+    all->layer.expert_implementation = moe_unsupported_reason(&chapter->expert_implementation, local)
+                                           ? chapter->fallback_implementation
+                                           : chapter->expert_implementation;
     if (local->num_experts > chapter->max_align_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
-                         chapter->aligned_by, chapter->max_align_experts);
-    return moe_set_block_size(local, &all->layer.experts, requested, error);
+                         chapter->align_chapter_name, chapter->max_align_experts);
+    return moe_set_block_size(local, &all->layer.expert_implementation, requested, error);
 }
 
 /** Loads the complete layer, as every rank does, and splits it. */
@@ -75,10 +77,10 @@ static bool load(struct everything *all, const struct program *program, struct e
     const char *const map = options->moe.expert_map_option;
     bool good;
 
-    all->ranks.stage = "load";
+    all->ranks.current_stage_name = "load";
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
     good = split_ranks(options, &all->ranks, &all->share, error) && split_set_num_tokens(options, &all->share, error) &&
-           moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
+           moe_load_input(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
     return ranks_share_failure(&all->ranks, error) &&
@@ -94,23 +96,23 @@ static bool prepare(struct everything *all, const struct program *program, struc
     const struct align_problem align = moe_align_problem(&all->local);
     bool good;
 
-    all->ranks.stage = "prepare";
+    all->ranks.current_stage_name = "prepare";
     layer->ranks = &all->ranks;
     layer->share = share;
     layer->problem = &all->local;
-    layer->lists = &all->lists;
+    layer->row_counts = &all->lists;
     layer->arrays = &all->arrays;
     layer->has_times = program->backend.has_times;
-    good = arrays_make(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
-                       error);
+    good = rank_arrays_create(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->lists,
+                              &all->arrays, error);
     all->arrays.tensor[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
     if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && share->rank == 0)
         backend_trace_begin(program->requested_options.trace_kernel, error);
     if (!ranks_share_failure(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit_seconds + 1);
-    good = group_split(&all->ranks.all, share->rank % share->tp_size, "the DP group", &layer->dp_group, error) &&
-           group_split(&all->ranks.all, share->rank / share->tp_size, "the TP group", &layer->tp_group, error);
+    good = group_split(&all->ranks.all_ranks, share->rank % share->tp_size, "the DP group", &layer->dp_group, error) &&
+           group_split(&all->ranks.all_ranks, share->rank / share->tp_size, "the TP group", &layer->tp_group, error);
     alarm(0);
     return good;
 }
@@ -127,15 +129,15 @@ static bool run(struct everything *all, struct program *program, struct error *e
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
     if (!ranks_share_failure(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.has_shared_failure =
+    all->ranks.failure_has_reached_all_ranks =
         false; /* from here on, a rank that fails may leave others waiting in a collective */
     if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.num_repeats, error))
         return false;
     backend_read_counters(&program->counters);
-    all->ranks.stage = "check";
-    if (!results_gather(&all->layer, &all->results, error) || !layer_reduce_stages(&all->layer, error))
+    all->ranks.current_stage_name = "check";
+    if (!results_gather(&all->layer, &all->results, error) || !layer_combine_stages_of_ranks(&all->layer, error))
         return false;
-    tensors_download_checked(&all->arrays, error);
+    tensors_download_and_check(&all->arrays, error);
     return ranks_share_failure(&all->ranks, error);
 }
 
@@ -155,7 +157,7 @@ static void part(struct everything *all)
 
 static void free_everything(struct everything *all)
 {
-    arrays_free(&all->lists, &all->arrays);
+    rank_arrays_free(&all->lists, &all->arrays);
     tensors_free(&all->whole_arrays);
     moe_routing_free(&all->whole.routing);
     rank_share_free(&all->share);
@@ -173,7 +175,7 @@ static int leave(struct everything *all, struct program *program)
     if (program->error.text[0] == '\0')
         program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
     program_print_error(program);
-    if (all->ranks.has_shared_failure) {
+    if (all->ranks.failure_has_reached_all_ranks) {
         part(all);
         free_everything(all);
     }
@@ -215,15 +217,17 @@ static int conclude(struct everything *all, struct program *program)
 int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
 {
     struct everything all = {.chapter = chapter};
-    struct program program = {
-        .path = argv[0], .name = chapter->name, .needs = &chapter->experts.needs, .source_hash = kernel_source_sha256};
+    struct program program = {.path = argv[0],
+                              .name = chapter->name,
+                              .gpu_needs = &chapter->expert_implementation.needs,
+                              .source_hash = kernel_source_sha256};
     struct error *const error = &program.error;
     int code = RUN_VERIFIED;
 
     if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.num_gpus > 1 &&
         !ranks_fork(&all.ranks, all.options.num_gpus, &code, error))
         return code ? code : leave(&all, &program);
-    if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all.rank > 0)
+    if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all_ranks.rank > 0)
         return leave(&all, &program);
     part(&all);
     return conclude(&all, &program);

@@ -8,12 +8,13 @@
 /** A chapter's implementations, which compute a rank's experts, and the paths that bring tokens to these experts. */
 struct parallel_chapter {
     const char *name;
-    const char *aligned_by; /**< name, for messages, of the chapter whose align kernels are used */
-    int max_align_experts;  /**< largest number of experts that the align kernels support */
+    const char *align_chapter_name; /**< name, for messages, of the chapter whose align kernels are used */
+    int max_align_experts;          /**< largest number of experts that the align kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_implementation experts;    /**< used for the problems that it supports; its needs are the program's */
-    struct moe_implementation fallback;   /**< used for all other problems */
-    parallel_path *paths[NUM_DISPATCHES]; /**< one path for each word of --dispatch */
+    /** Used for the problems that it supports; its needs are the program's. */
+    struct moe_implementation expert_implementation;
+    struct moe_implementation fallback_implementation; /**< used for all other problems */
+    parallel_token_path *paths[NUM_DISPATCHES];        /**< one path for each word of --dispatch */
 };
 
 /**

@@ -23,7 +23,8 @@ bool group_error_set(const struct rank_group *group, struct error *error, const 
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    return error_set_as(error, RUN_CANNOT_RUN, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
+    return error_set_as(error, RUN_CANNOT_RUN, "rank %d, %s: %s", group->ranks->all_ranks.rank,
+                        group->ranks->current_stage_name, what);
 }
 
 bool group_error_set_timeout(const struct rank_group *group, struct error *error)
@@ -99,8 +100,8 @@ bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct e
         if (pids[r] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGTERM);
             free(pids);
-            ranks->all.rank = r;
-            ranks->num_forked = num_processes;
+            ranks->all_ranks.rank = r;
+            ranks->num_forked_ranks = num_processes;
             return true;
         }
         if (pids[r] < 0) {
@@ -136,23 +137,23 @@ void ranks_install_signal_handlers(const struct ranks *ranks, const char *progra
     const struct sigaction action = {.sa_handler = report_and_exit};
 
     snprintf(last_words, sizeof last_words, "%s: rank %d: ended before the others: a rank has died, or did not come\n",
-             program, ranks->all.rank);
+             program, ranks->all_ranks.rank);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
 }
 
 bool ranks_connect(struct ranks *ranks, struct error *error)
 {
-    ranks->stage = "start";
-    ranks->all = (struct rank_group){"the run", ranks->all.rank, 1, ranks, NULL};
+    ranks->current_stage_name = "start";
+    ranks->all_ranks = (struct rank_group){"the run", ranks->all_ranks.rank, 1, ranks, NULL};
     return connection_open(ranks, error);
 }
 
 void ranks_disconnect(struct ranks *ranks)
 {
-    if (ranks->all.connection)
+    if (ranks->all_ranks.connection)
         connection_close(ranks);
-    if (ranks->num_forked)
+    if (ranks->num_forked_ranks)
         munmap(ranks->rendezvous, sizeof *ranks->rendezvous);
 }
 
@@ -166,7 +167,7 @@ bool group_split(const struct rank_group *parent, int color, const char *name, s
 
 void group_free(struct rank_group *group)
 {
-    if (group->connection && group->connection != group->ranks->all.connection)
+    if (group->connection && group->connection != group->ranks->all_ranks.connection)
         connection_free(group);
     group->connection = NULL;
 }
@@ -243,7 +244,7 @@ bool collectives_group_end(const struct rank_group *group, struct error *error)
 
 bool ranks_stream_barrier(const struct ranks *ranks, struct error *error)
 {
-    return ranks->all.size == 1 || connection_stream_barrier(ranks, error);
+    return ranks->all_ranks.size == 1 || connection_stream_barrier(ranks, error);
 }
 
 /** Sets this rank's error from the results of all ranks. */
@@ -251,17 +252,17 @@ static void hear(const struct ranks *ranks, const int32_t *all, struct error *er
 {
     int failed = 0;
 
-    for (int r = 0; r < ranks->all.size; r++)
+    for (int r = 0; r < ranks->all_ranks.size; r++)
         failed += all[r] == (int32_t)error->result;
     if (error->result != RUN_VERIFIED) {
-        if (failed == ranks->all.size && ranks->all.rank > 0)
+        if (failed == ranks->all_ranks.size && ranks->all_ranks.rank > 0)
             error->text[0] = '\0';
         return;
     }
-    for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all.size; r++)
+    for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all_ranks.size; r++)
         if (all[r])
             error_set_as(error, (enum run_result)all[r], "rank %d, %s: rank %d has failed, and says why",
-                         ranks->all.rank, ranks->stage, r);
+                         ranks->all_ranks.rank, ranks->current_stage_name, r);
 }
 
 bool ranks_share_failure(struct ranks *ranks, struct error *error)
@@ -270,9 +271,9 @@ bool ranks_share_failure(struct ranks *ranks, struct error *error)
     struct error failed = {.result = RUN_VERIFIED};
     int32_t *all = NULL;
 
-    ranks->has_shared_failure = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
-                                group_all_gather_host(&ranks->all, &own, sizeof own, all, &failed);
-    if (ranks->has_shared_failure)
+    ranks->failure_has_reached_all_ranks = ALLOCATE_ARRAY(all, ranks->all_ranks.size, &failed) &&
+                                           group_all_gather_host(&ranks->all_ranks, &own, sizeof own, all, &failed);
+    if (ranks->failure_has_reached_all_ranks)
         hear(ranks, all, error);
     else if (!own)
         *error = failed;

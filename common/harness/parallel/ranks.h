@@ -29,14 +29,14 @@ struct rank_group {
 
 /** All ranks. Before ranks_connect(), all members except the time limit are zero. */
 struct ranks {
-    struct rank_group all;
-    double time_limit_seconds; /**< time limit for each collective, in seconds */
-    const char *stage;         /**< current stage, for messages; the program sets it */
+    struct rank_group all_ranks;
+    double time_limit_seconds;      /**< time limit for each collective, in seconds */
+    const char *current_stage_name; /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
     /** Set once ranks_share_failure() has reached all ranks, which can then disconnect cleanly. */
-    bool has_shared_failure;
+    bool failure_has_reached_all_ranks;
     float *scratch_float;          /**< one float in device memory, used by the connection */
-    int num_forked;                /**< number of ranks that this program forked; 0 if mpirun started the ranks */
+    int num_forked_ranks;          /**< number of ranks that this program forked; 0 if mpirun started the ranks */
     struct rendezvous *rendezvous; /**< memory that forked ranks share */
 };
 
@@ -148,7 +148,7 @@ bool group_error_set_timeout(const struct rank_group *group, struct error *error
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {
     _Atomic int is_set;
-    char id[128]; /**< NCCL's id, valid once is_set is nonzero */
+    char nccl_id[128]; /**< NCCL's id, valid once is_set is nonzero */
 };
 
 #endif

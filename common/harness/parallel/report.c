@@ -15,9 +15,9 @@ void parallel_describe_run(struct program *program, struct parallel_options *opt
     options->tp_size = share->tp_size;
     options->ep_size = share->num_expert_parts;
     options->moe.problem.block_size = block_size;
-    parallel_options_command(options, share->num_ranks, program);
+    parallel_options_set_command(options, share->num_ranks, program);
     moe_problem_describe(problem, program->problem_text, sizeof program->problem_text);
-    program->distribution_name = moe_source_name(&options->moe);
+    program->distribution_name = moe_routing_source_name(&options->moe);
     moe_describe_input(&options->moe, program->input_text, sizeof program->input_text);
     snprintf(program->verified_text, sizeof program->verified_text, "the result of every rank: %s%s",
              format_count(moe_num_checked_tokens(problem), "token", tokens),
@@ -39,7 +39,7 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
 {
     struct record *const row = record_list_add_row(list, IN_TABLE | IN_JSON);
     const double algorithm = stage->median_us > 0.0 ? 1e-3 * stage->array_bytes / stage->median_us : 0.0;
-    const double bus = algorithm * stage->bus_factor;
+    const double bus = algorithm * stage->bus_bandwidth_factor;
     const bool moves = stage->num_ranks > 0;
     char digits[32];
 
@@ -84,8 +84,8 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", share->num_ranks,
                     share->dp_size, share->tp_size);
     record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
-                    share->num_expert_parts, share->num_expert_parts == 1 ? "" : "s", share->num_slices,
-                    share->num_slices == 1 ? "" : "s", share->num_local, problem->num_experts);
+                    share->num_expert_parts, share->num_expert_parts == 1 ? "" : "s", share->num_intermediate_slices,
+                    share->num_intermediate_slices == 1 ? "" : "s", share->num_local, problem->num_experts);
     for (int s = 0; s < layer->num_stages; s++)
         received += layer->stages[s].received_bytes;
     record_add_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",

@@ -27,7 +27,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
         parts[r] = (share->cu_tokens[r / share->tp_size + 1] - share->cu_tokens[r / share->tp_size]) * (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
     good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
-           group_all_gather(&layer->ranks->all, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
+           group_all_gather(&layer->ranks->all_ranks, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
                             error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
@@ -59,7 +59,7 @@ bool results_check(const struct parallel_layer *layer, const char *results, stru
 {
     bool good = true;
 
-    whole->num_slices = layer->share->num_slices;
+    whole->num_intermediate_slices = layer->share->num_intermediate_slices;
     for (int t = 0; good && t < layer->share->tp_size; t++) {
         assemble(layer, results, t, tensors->tensor[MOE_OUTPUT].host.data);
         good = moe_check(whole, tensors, error);

@@ -16,10 +16,10 @@ enum { SEQUENCE_OWNERS = 3000 };
 bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct rank_share *share,
                  struct error *error)
 {
-    const int size = ranks->all.size, tp = options->tp_size ? options->tp_size : 1;
+    const int size = ranks->all_ranks.size, tp = options->tp_size ? options->tp_size : 1;
     const int64_t dp = options->dp_size ? options->dp_size : size / tp;
 
-    *share = (struct rank_share){.num_ranks = size, .rank = ranks->all.rank, .dp_size = (int)dp, .tp_size = tp};
+    *share = (struct rank_share){.num_ranks = size, .rank = ranks->all_ranks.rank, .dp_size = (int)dp, .tp_size = tp};
     if (dp * tp != size) {
         const int64_t wanted = (dp ? dp : 1) * tp;
 
@@ -31,7 +31,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
     if (size % share->num_expert_parts != 0)
         return error_set(error, "--ep: %d; it must be a divisor of the number of ranks, %d", share->num_expert_parts,
                          size);
-    share->num_slices = size / share->num_expert_parts;
+    share->num_intermediate_slices = size / share->num_expert_parts;
     return true;
 }
 
@@ -123,7 +123,7 @@ static void number_experts(int part, int num_experts, struct rank_share *share)
 static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct rank_share *share,
                       struct error *error)
 {
-    const int own_part = share->rank / share->num_slices;
+    const int own_part = share->rank / share->num_intermediate_slices;
     int32_t *map;
     bool good = ALLOCATE_ARRAY(map, num_experts, error);
 
@@ -170,7 +170,7 @@ static bool map_from_file(const char *path, int num_experts, struct rank_share *
 static bool split_experts(const struct parallel_options *options, const char *map, int num_experts,
                           struct rank_share *share, struct error *error)
 {
-    const enum array_source source = array_source_of(map);
+    const enum array_source source = parse_array_source(map);
 
     if (share->num_expert_parts > num_experts)
         return error_set(error, "--ep: %d parts of %d expert%s; a part must have one at least", share->num_expert_parts,
@@ -184,7 +184,7 @@ static bool split_experts(const struct parallel_options *options, const char *ma
             return false;
     } else {
         deal_experts(options, source == ARRAY_RANDOM, num_experts, share);
-        number_experts(share->rank / share->num_slices, num_experts, share);
+        number_experts(share->rank / share->num_intermediate_slices, num_experts, share);
     }
     for (int e = 0; e < num_experts; e++)
         if (share->expert_map[e] >= 0) {
@@ -199,11 +199,11 @@ bool split_layer(const struct parallel_options *options, const char *expert_map_
 {
     const int tp_group = share->rank / share->tp_size;
 
-    if (problem->intermediate_size % share->num_slices != 0)
+    if (problem->intermediate_size % share->num_intermediate_slices != 0)
         return error_set(error,
                          "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
-                         problem->intermediate_size, share->num_slices);
-    share->slice_size = problem->intermediate_size / share->num_slices;
+                         problem->intermediate_size, share->num_intermediate_slices);
+    share->slice_size = problem->intermediate_size / share->num_intermediate_slices;
     for (int d = 0; !options->tokens_per_group && d < share->dp_size; d++)
         share->cu_tokens[d + 1] = problem->num_tokens * (d + 1) / share->dp_size;
     share->own_begin = share->cu_tokens[tp_group];

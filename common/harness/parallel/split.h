@@ -11,7 +11,7 @@
  * experts of part r / slices and slice r % slices of these experts' intermediate elements.
  */
 struct rank_share {
-    int num_ranks, rank, dp_size, tp_size, num_expert_parts, num_slices;
+    int num_ranks, rank, dp_size, tp_size, num_expert_parts, num_intermediate_slices;
     int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each TP group's tokens, followed by the total */
     int32_t *owner_parts;   /**< [E] the part to which each expert belongs */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */

@@ -22,8 +22,8 @@ static const struct option_row table[] = {
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
-    return gate_options_traits(&options->gate, program) |
-           (array_source_of(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
+    return gate_options_command_traits(&options->gate, program) |
+           (parse_array_source(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
 }
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
@@ -45,7 +45,7 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
     return true;
 }
 
-void routing_options_command(const struct routing_options *options, struct program *program)
+void routing_options_set_command(const struct routing_options *options, struct program *program)
 {
     program_set_command(program, table, options_traits(options, program));
 }

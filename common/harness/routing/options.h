@@ -7,8 +7,9 @@
 
 /** The options of a run. Strings point into argv. */
 struct routing_options {
-    struct gate_options gate;   /**< must be the first member, because the gate's option rows set its fields */
-    struct align_problem align; /**< align's part of the problem; routing_load() sets all members except block_size */
+    struct gate_options gate; /**< must be the first member, because the gate's option rows set its fields */
+    /** Align's part of the problem; routing_load_input() sets all members except block_size. */
+    struct align_problem align;
     const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file */
 };
 
@@ -19,15 +20,15 @@ struct routing_options {
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
-void routing_options_command(const struct routing_options *options, struct program *program);
+void routing_options_set_command(const struct routing_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
 void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
                             struct covering_design *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_accept().
- * Returns false if no problem is left.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with
+ * covering_accept_problem(). Returns false if no problem is left.
  */
 bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
                               uint64_t seed, struct routing_options *options);

@@ -19,12 +19,12 @@ void routing_covering_start(const struct routing_implementation *implementation,
 bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
                               uint64_t seed, struct routing_options *options)
 {
-    while (covering_propose(covering)) {
+    while (covering_propose_problem(covering)) {
         struct routing_problem problem;
 
         options->align = (struct align_problem){.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE)};
         options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
-        if (!gate_options_set_proposed(covering, implementation->kernel_switch_tokens, seed, &options->gate))
+        if (!gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, &options->gate))
             continue;
         options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
         if (routing_derive_align_problem(options, implementation, &problem, &(struct error){0}))

@@ -14,7 +14,7 @@ static void name_run(const struct routing_options *options, const struct routing
     const bool generated = options->gate.source == GATE_SOURCE_GENERATED;
     char gate[256], choices[32], slots[32];
 
-    routing_options_command(options, program);
+    routing_options_set_command(options, program);
     gate_problem_describe(&problem->gate, gate, sizeof gate);
     snprintf(program->problem_text, sizeof program->problem_text, "%s; blocks of %d", gate, problem->align.block_size);
     program->distribution_name = generated ? gate_dist_names[options->gate.dist] : "router";
@@ -77,10 +77,10 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     struct routing_problem alone; /* the same problem, but without overlapping launches */
     const struct routing_implementation *const implementation_before = options->gate.problem.overlap
                                                                            ? &chapter->implementation
-                                                                           : &chapter->before;
+                                                                           : &chapter->previous;
     struct checked_launch before = routing_checked_launch(&alone, implementation_before);
     struct tensors tensors;
-    const bool loaded = routing_load(options, &chapter->implementation, &problem, &tensors, &program->error);
+    const bool loaded = routing_load_input(options, &chapter->implementation, &problem, &tensors, &program->error);
 
     name_run(options, &problem, program);
     if (!loaded)
@@ -89,8 +89,8 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     before.shared_bytes = implementation_before->shared_bytes ? implementation_before->shared_bytes(&problem) : 0;
     alone = problem;
     alone.gate.overlap = alone.align.overlap = false;
-    program_run(program, &launch, &tensors);
-    program_run_previous(program, &before, &tensors);
+    program_run_launch(program, &launch, &tensors);
+    program_time_previous_launch(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
     struct record *const report = program_report_result(program);
 
@@ -104,18 +104,18 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     struct routing_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
-                              .previous_name = chapter->before.name,
+                              .previous_name = chapter->previous.name,
                               .source_hash = kernel_source_sha256};
 
     if (!routing_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.gate.problem.overlap)
-        program_set_overlapping(&program);
+        program_use_overlapping_launches(&program);
     if (!program_open(&program))
         return program_print_error(&program);
     routing_covering_start(&chapter->implementation, program.requested_options.seed,
                            program.requested_options.check_only_corners, &program.covering);
-    while (program_next_run(&program)) {
+    while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
             !routing_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
                                       &options))

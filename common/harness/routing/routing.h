@@ -38,7 +38,7 @@ struct routing_implementation {
     int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL if none */
-    bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
+    bool workspace_must_be_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
     /** Returns the size in bytes of a block's shared memory if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
@@ -49,7 +49,7 @@ struct routing_implementation {
 /** A chapter's implementation and the implementation with which it is compared. */
 struct routing_chapter {
     struct routing_implementation implementation;
-    struct routing_implementation before;
+    struct routing_implementation previous;
 };
 
 /** Launches routing. Every routing.cu defines this function. */

@@ -83,17 +83,17 @@ static bool add_align_tensors(const struct routing_problem *problem,
     tensors->num_tensors = NUM_ROUTING_TENSORS;
     tensors->poison_byte = of_align.poison_byte; /* neither a valid weight nor a valid id */
     workspace->host.shape[0] = implementation->workspace_bytes ? (int64_t)implementation->workspace_bytes(problem) : 0;
-    workspace->is_zeroed = implementation->workspace_zeroed;
+    workspace->is_zeroed = implementation->workspace_must_be_zeroed;
     return true;
 }
 
-bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
-                  struct routing_problem *problem, struct tensors *tensors, struct error *error)
+bool routing_load_input(struct routing_options *options, const struct routing_implementation *implementation,
+                        struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
-    const bool has_map = array_source_of(options->expert_map_option) != ARRAY_NONE;
+    const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_NONE;
 
-    if (!gate_load(&options->gate, &any_gate, tensors, error))
+    if (!gate_load_input(&options->gate, &any_gate, tensors, error))
         return false;
     if (routing_derive_align_problem(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&

@@ -12,19 +12,19 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
 {
     (void)needs, (void)error; /* the simulator can run all kernels of the course */
     memset(backend, 0, sizeof *backend);
-    snprintf(backend->device, sizeof backend->device, "CPU simulator");
+    snprintf(backend->device_name, sizeof backend->device_name, "CPU simulator");
     backend->has_counters = true;
     return true;
 }
 
-size_t backend_free_memory(void)
+size_t backend_available_memory_bytes(void)
 {
     enum {
         WORD_BYTES = 4,
         BYTES_PER_WORD = 21
     }; /* the memory that the simulator uses for a word: the word itself, its shadow and its marks */
 
-    return available_memory() / BYTES_PER_WORD * WORD_BYTES;
+    return available_memory_bytes() / BYTES_PER_WORD * WORD_BYTES;
 }
 
 void backend_reset_counters(void)
@@ -73,12 +73,12 @@ void backend_read_counters(struct run_counters *run)
     simt_counters_read(&counters);
     run->global_atomic_requests = counters.global_atomic_requests;
     run->num_counters = name_counters(&counters, run->totals);
-    run->num_rare_counters = NUM_RARE;
-    run->num_divergent_branches = simt_divergent_branches(branches);
+    run->num_counters_omitted_if_zero = NUM_RARE;
+    run->num_divergent_branches = simt_read_divergent_branches(branches);
     for (int i = 0; i < run->num_divergent_branches; i++)
         run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].num_divergences};
     read_request_lines(run);
-    for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
+    for (; run->num_kernels < MAX_KERNELS && simt_read_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
 
@@ -175,9 +175,9 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     simt_mark_unwritten(begin, bytes);
 }
 
-bool backend_share_with_forks(void)
+bool backend_share_memory_with_forks(void)
 {
-    return simt_share_memory();
+    return simt_share_memory_with_forks();
 }
 
 cudaError_t backend_generate_or_compare(struct generated_array values, enum dtype dtype, int64_t first_index,
@@ -221,7 +221,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_CANNOT_RUN, "--trace: out of memory");
-    simt_trace_only_kernel(kernel);
+    simt_trace_restrict_to_kernel(kernel);
     traced_kernel = kernel;
     return true;
 }
@@ -234,7 +234,7 @@ static bool fail_not_launched(struct error *error)
     char names[256] = "none";
     size_t used = 0;
 
-    for (int i = 0; used < sizeof names && simt_kernel_counters(i, &name, &counters); i++)
+    for (int i = 0; used < sizeof names && simt_read_kernel_counters(i, &name, &counters); i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
     return traced_kernel
                ? error_set(error, "--trace-kernel: no kernel '%s' was launched; launched: %s", traced_kernel, names)
@@ -252,14 +252,14 @@ bool backend_trace_end(FILE *stream, struct error *error)
                            : error_set(error, "--trace: the trace cannot be written: %s", strerror(errno));
 }
 
-bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                  struct error *error)
+bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                         struct error *error)
 {
     (void)launch, (void)context, (void)cache, (void)timing;
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_floor(struct floor_figures *figures, struct error *error)
+bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error)
 {
     (void)figures;
     return error_set(error, "the CPU simulator has no times");

@@ -21,14 +21,14 @@ static cudaError_t report_allocation(const char *name, cudaError_t error, uintpt
 {
     const bool failed = error == cudaErrorInvalidValue || error == cudaErrorMemoryAllocation;
 
-    return failed && simt_peek_sticky_error() == cudaSuccess ? simt_fail(name, error, call_site) : error;
+    return failed && simt_peek_sticky_error() == cudaSuccess ? simt_record_failed_call(name, error, call_site) : error;
 }
 
 /** Allocates memory for the runtime call `name` if a call that may wait for the device is currently permitted. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum allocation_owner owner,
                             uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_permitted(name, CALL_WAITS, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CALL_WAITS, call_site);
 
     if (error == cudaSuccess && !pointer && simt_peek_sticky_error() == cudaSuccess)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
@@ -132,7 +132,7 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "a kernel has allocated the memory by malloc()" SIMT_ADVICE_PREFIX
                                        "free() in a kernel");
-    if (simt_allocation_starting_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+    if (simt_allocation_starting_at(pointer) || !simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
                                        !simt_allocation_starting_at(pointer) ? "free() for memory of the host"
@@ -158,7 +158,7 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 
 cudaError_t cudaFree(void *pointer)
 {
-    const cudaError_t error = simt_check_permitted("cudaFree", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFree", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
@@ -185,7 +185,7 @@ cudaError_t cudaDeviceReset(void)
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
                            cudaStream_t stream, uintptr_t call_site)
 {
-    cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
     if (error == cudaSuccess)
         error = simt_work_begin(stream, name, call_site);
@@ -235,7 +235,7 @@ cudaError_t cudaFreeHost(void *pointer)
 {
     SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_starting_at(pointer);
-    const cudaError_t error = simt_check_permitted("cudaFreeHost", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFreeHost", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
     if (!pointer || error != cudaSuccess)
         return error;
@@ -252,8 +252,8 @@ void simt_mark_unwritten(const void *begin, size_t bytes)
         return;
     struct allocation *const allocation = simt_allocation_at_or_after(begin);
 
-    simt_set_unwritten(arena_offset(begin), bytes, true);
-    allocation->allow_unwritten_copy = allocation->marks_pending = simt_arena.any_marks_pending = true;
+    simt_set_unwritten_marks(arena_offset(begin), bytes, true);
+    allocation->host_may_copy_unwritten = allocation->marks_not_in_shadow = simt_arena.any_marks_not_in_shadow = true;
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)

@@ -85,7 +85,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return simt_reject_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
     recorded->captured = simt_stream_is_capturing(stream);
     if (recorded->captured)
-        return simt_capture_record(event, stream);
+        return simt_capture_event_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
     recorded->queried = false;
@@ -97,7 +97,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 /** Rejects a call that waits for or queries an event that was recorded in a captured stream. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_permitted(name, CALL_SIMPLE, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CALL_SIMPLE, call_site);
 
     if (error != cudaSuccess || !event_of(event)->captured)
         return error;
@@ -116,7 +116,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
     if (error != cudaSuccess)
         return error;
-    simt_check_returned_locals(SIMT_CALLERS_STACK());
+    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
     simt_host_waits_for_clock(&awaited->clock);
     return simt_peek_sticky_error();
 }
@@ -129,7 +129,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         return simt_reject_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaEventQuery", event, SIMT_RETURN_ADDRESS());
 
-    return error == cudaSuccess ? simt_work_query(&queried->clock, &queried->queried) : error;
+    return error == cudaSuccess ? simt_query_work(&queried->clock, &queried->queried) : error;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -143,7 +143,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (!awaited)
         return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
     if (simt_stream_is_capturing(stream) || simt_is_captured_event(event))
-        return simt_capture_wait(stream, event, SIMT_RETURN_ADDRESS());
+        return simt_capture_event_wait(stream, event, SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)

@@ -44,7 +44,7 @@ static void exec_free(cudaGraphExec_t exec)
     }
     free(exec->stream);
     free(exec->event);
-    simt_graph_release(exec->graph);
+    simt_graph_release_reference(exec->graph);
     free(exec);
 }
 
@@ -69,7 +69,7 @@ static bool exec_fill(cudaGraphExec_t exec)
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
     (void)flags;
-    if (!exec || !simt_is_graph(graph))
+    if (!exec || !simt_graph_is_usable(graph))
         return SIMT_FAIL(cudaErrorInvalidValue);
     *exec = calloc(1, sizeof **exec);
     if (!*exec)
@@ -152,16 +152,16 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    if (!simt_is_graph(graph))
+    if (!simt_graph_is_usable(graph))
         return SIMT_FAIL(cudaErrorInvalidValue);
-    graph->destroyed = true;
-    simt_graph_release(graph);
+    graph->is_destroyed = true;
+    simt_graph_release_reference(graph);
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
 {
-    if (!count || !simt_is_graph(graph))
+    if (!count || !simt_graph_is_usable(graph))
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (nodes)
         return SIMT_FAIL(cudaErrorNotSupported);

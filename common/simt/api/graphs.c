@@ -46,16 +46,16 @@ static cudaGraph_t graphs;
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
 
-bool simt_is_graph(cudaGraph_t graph)
+bool simt_graph_is_usable(cudaGraph_t graph)
 {
     for (cudaGraph_t other = graphs; other; other = other->next) {
         if (other == graph)
-            return !other->destroyed;
+            return !other->is_destroyed;
     }
     return false;
 }
 
-void simt_graph_release(cudaGraph_t graph)
+void simt_graph_release_reference(cudaGraph_t graph)
 {
     cudaGraph_t *link = &graphs;
 
@@ -108,7 +108,7 @@ static cudaError_t add_step(struct graph_step step)
 
     if (!simt_array_reserve(&graph->steps, &graph->capacity, graph->num_steps + 1, sizeof *graph->steps)) {
         free(step.operand_copy);
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     }
     graph->steps[graph->num_steps++] = step;
     capture.known[step.stream_index].steps[step.stream_index] = graph->num_steps;
@@ -124,14 +124,14 @@ bool simt_capture_in_progress(void)
 static bool captures_blocking_stream(void)
 {
     for (unsigned i = 0; capture.graph && i < capture.graph->num_streams; i++)
-        if (simt_streams[simt_stream_number(capture.stream[i])].is_blocking)
+        if (simt_streams[simt_stream_number(capture.stream[i])].syncs_with_legacy_default)
             return true;
     return false;
 }
 
 bool simt_in_host_function;
 
-cudaError_t simt_check_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site)
+cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site)
 {
     if (simt_running.lane)
         simt_fault_here(
@@ -160,7 +160,7 @@ cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *
     unsigned char *copy = calloc(1, GRAPH_SECOND_PART_OFFSET(bytes) + second_bytes);
 
     if (!copy)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     memcpy(copy, operand, bytes);
     if (second_bytes > 0)
         memcpy(copy + GRAPH_SECOND_PART_OFFSET(bytes), second_part, second_bytes);
@@ -183,20 +183,20 @@ bool simt_is_captured_event(cudaEvent_t event)
     return capture.graph && record_of(event) < capture.graph->num_events;
 }
 
-cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream)
+cudaError_t simt_capture_event_record(cudaEvent_t event, cudaStream_t stream)
 {
     const unsigned branch = branch_of(stream), number = capture.graph->num_events;
     struct recorded *larger = realloc(capture.recorded, (number + 1) * sizeof *larger);
 
     if (!larger)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     capture.recorded = larger;
     capture.recorded[number] = (struct recorded){event, capture.known[branch]};
     capture.graph->num_events++;
     return add_step((struct graph_step){.kind = STEP_RECORD, .stream_index = branch, .event_index = number});
 }
 
-cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site)
+cudaError_t simt_capture_event_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site)
 {
     const unsigned number = record_of(event);
     unsigned branch = branch_of(stream);
@@ -207,7 +207,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
                                        "cudaEventRecord() in a stream of the capture, after its begin");
     if (branch == MAX_DIVERGENT_BRANCHES) {
         if (capture.graph->num_streams == MAX_DIVERGENT_BRANCHES)
-            return simt_fail("cudaStreamWaitEvent", cudaErrorNotSupported, call_site);
+            return simt_record_failed_call("cudaStreamWaitEvent", cudaErrorNotSupported, call_site);
         branch = capture.graph->num_streams++;
         capture.stream[branch] = stream;
     }
@@ -277,7 +277,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (joined)
         *graph = capture.graph;
     else
-        simt_graph_release(capture.graph);
+        simt_graph_release_reference(capture.graph);
     capture.graph = NULL;
     if (!joined)
         return simt_fault_runtime_call(

@@ -25,7 +25,7 @@ struct CUgraph_st {
     struct graph_step *steps;
     size_t num_steps, capacity;
     unsigned num_streams, num_events;
-    bool destroyed;          /**< the host has destroyed the graph and may no longer use it */
+    bool is_destroyed;       /**< the host has destroyed the graph and may no longer use it */
     unsigned num_references; /**< number of references from the host and executable graphs; at 0 the graph is freed */
     cudaGraph_t next;
 };
@@ -34,7 +34,7 @@ struct CUgraph_st {
 bool simt_stream_is_capturing(cudaStream_t stream);
 /** Returns whether the work of any stream is being captured. */
 bool simt_capture_in_progress(void);
-/** Kinds of runtime calls; the conditions under which simt_check_permitted() permits a call depend on its kind. */
+/** Kinds of runtime calls; the conditions under which simt_check_call_permitted() permits a call depend on its kind. */
 enum runtime_call_kind {
     CALL_SIMPLE,
     CALL_WAITS, /**< waits or may wait for the device; allocations are an example */
@@ -45,7 +45,7 @@ enum runtime_call_kind {
  * runtime. During a capture that is not relaxed, a call must not wait for the device; during any capture, a call must
  * not submit work to the legacy default stream if that stream synchronises with a captured stream.
  */
-cudaError_t simt_check_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site);
+cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site);
 static inline enum runtime_call_kind runtime_call_kind_of_stream(cudaStream_t stream)
 {
     return stream && stream != cudaStreamLegacy ? CALL_SIMPLE : CALL_LEGACY;
@@ -62,15 +62,15 @@ cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *
 #define GRAPH_SECOND_PART_OFFSET(bytes) (((bytes) + 15) / 16 * 16)
 
 /** Captures the record of an event in a captured stream. */
-cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
+cudaError_t simt_capture_event_record(cudaEvent_t event, cudaStream_t stream);
 /** Returns whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
 /** Captures a wait for an event recorded in the capture. A stream that was not captured before joins the capture. */
-cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site);
+cudaError_t simt_capture_event_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site);
 
 /** Returns whether the graph exists and the host has not destroyed it. */
-bool simt_is_graph(cudaGraph_t graph);
+bool simt_graph_is_usable(cudaGraph_t graph);
 /** Drops one reference to a graph, and frees the graph if that was the last reference. */
-void simt_graph_release(cudaGraph_t graph);
+void simt_graph_release_reference(cudaGraph_t graph);
 
 #endif

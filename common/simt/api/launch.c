@@ -55,14 +55,14 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
                "smaller blocks, and more of them";
         return cudaErrorInvalidConfiguration;
     }
-    if (threads > simt_kernel_properties(launch->kernel).max_threads) {
+    if (threads > simt_kernel_properties(launch->kernel).max_threads_per_block) {
         *why = ": more threads than the kernel's __launch_bounds__" SIMT_ADVICE_PREFIX
                "smaller blocks, or larger bounds";
         return cudaErrorInvalidValue;
     }
-    if (launch->cooperative &&
+    if (launch->is_cooperative &&
         (uint64_t)grid.x * grid.y * grid.z >
-            NUM_PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared)) {
+            NUM_PROCESSORS * simt_blocks_per_multiprocessor((unsigned)threads, launch->dynamic_shared_bytes)) {
         *why = ": not all blocks can be resident at once" SIMT_ADVICE_PREFIX
                "fewer blocks; cudaOccupancyMaxActiveBlocksPerMultiprocessor() says how many fit";
         return cudaErrorCooperativeLaunchTooLarge;
@@ -83,31 +83,31 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
         snprintf(too_much, sizeof too_much,
                  ": the kernel has %s bytes of __shared__ variables of fixed size, and 49,152 are the "
                  "most" SIMT_ADVICE_PREFIX "an extern __shared__ array, whose size is the launch's third parameter, "
-                                           "after cudaFuncSetAttribute() for more than 49,152 bytes",
+                 "after cudaFuncSetAttribute() for more than 49,152 bytes",
                  simt_in_thousands(fixed, number));
         *why = too_much;
         return cudaErrorInvalidValue;
     }
-    const size_t limit = simt_dynamic_shared_limit(launch->kernel);
+    const size_t limit = simt_dynamic_shared_limit_bytes(launch->kernel);
 
-    if (simt_stream_number((cudaStream_t)launch->dynamic_shared) >= FIRST_CREATED_STREAM &&
-        simt_stream_number((cudaStream_t)launch->dynamic_shared) < MAX_HANDLES) {
+    if (simt_stream_number((cudaStream_t)launch->dynamic_shared_bytes) >= FIRST_CREATED_STREAM &&
+        simt_stream_number((cudaStream_t)launch->dynamic_shared_bytes) < MAX_HANDLES) {
         *why = ": the third parameter, the number of bytes of dynamic shared memory, is a stream" SIMT_ADVICE_PREFIX
                "0 before the stream, which is the fourth";
         return cudaErrorInvalidValue;
     }
-    if (launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
+    if (launch->dynamic_shared_bytes > SHARED_BYTES_LIMIT - fixed) {
         *why = ": more shared memory than there is" SIMT_ADVICE_PREFIX
                "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }
-    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
+    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared_bytes > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
                "it" SIMT_ADVICE_PREFIX
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";
         return cudaErrorInvalidValue;
     }
-    if (launch->dynamic_shared > limit) {
+    if (launch->dynamic_shared_bytes > limit) {
         *why = ": more shared memory than cudaFuncSetAttribute() has asked for" SIMT_ADVICE_PREFIX
                "a larger value of cudaFuncAttributeMaxDynamicSharedMemorySize";
         return cudaErrorInvalidValue;
@@ -145,9 +145,9 @@ static cudaError_t check(const struct launch *launch, const char **why)
     return error == cudaSuccess ? check_memory(launch, why) : error;
 }
 
-bool simt_share_memory(void)
+bool simt_share_memory_with_forks(void)
 {
-    simt_arena_share();
+    simt_arena_share_with_forks();
     fiber_use_small_stacks();
     return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_prepare() &&
            simt_grid_prepare() && simt_thread_sets_begin_launch();
@@ -177,7 +177,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
         const struct part part = part_of_memory(number);
 
         for (size_t word = 0; word < part.words; word++) {
-            if (!simt_launch_uses(&part.shadow[word], first_epoch, last_epoch, uses))
+            if (!simt_find_launch_uses(&part.shadow[word], first_epoch, last_epoch, uses))
                 continue;
             for (enum work_use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
@@ -221,10 +221,10 @@ static cudaError_t run(const struct launch *launch)
     simt_faulted = false;
     simt_fault_store_callers = simt_store_lane_callers;
     simt_fault_end_thread = simt_end_faulted_lane;
-    simt_find_access_at = simt_lanes_find_access;
+    simt_find_access_at = simt_find_unreplayed_access;
     const cudaError_t error = simt_grid_run(launch);
 
-    simt_host_unlock_to(depth);
+    simt_host_unlock_to_depth(depth);
     simt_counting_end();
     if (error == cudaSuccess && !simt_faulted)
         check_streams();
@@ -247,7 +247,7 @@ static char bad_parameter[WHY_TEXT];
 static bool is_obtained(const void *address)
 {
     for (size_t i = 0; i < obtained_count; i++) {
-        if (strcmp(simt_variable_at(obtained[i]), simt_variable_at((uintptr_t)address)) == 0)
+        if (strcmp(simt_device_variable_name_at(obtained[i]), simt_device_variable_name_at((uintptr_t)address)) == 0)
             return true;
     }
     return false;
@@ -263,7 +263,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
     if (is_obtained(symbol))
         return cudaSuccess;
     if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     obtained[obtained_count++] = (uintptr_t)symbol;
     return cudaSuccess;
 }
@@ -274,7 +274,7 @@ void simt_check_pointer_parameter(const void *pointer)
         snprintf(bad_parameter, sizeof bad_parameter,
                  ": a parameter is the host's address of '%s', a variable of the device" SIMT_ADVICE_PREFIX
                  "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
-                 simt_variable_at((uintptr_t)pointer));
+                 simt_device_variable_name_at((uintptr_t)pointer));
 }
 
 bool simt_may_read_parameter(const void *address, unsigned number)
@@ -306,11 +306,11 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
         if (dimension[i] > INT32_MAX)
             snprintf(negative, sizeof negative, " (%u is the unsigned value of %d)", dimension[i], (int)dimension[i]);
     }
-    simt_source_line(call_site, location);
+    simt_format_source_line(call_site, location);
     simt_fault_set_message(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name, launch->grid.x,
                            launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
-                           launch->dynamic_shared, negative, cudaGetErrorString(error), why);
-    return simt_set_error(error);
+                           launch->dynamic_shared_bytes, negative, cudaGetErrorString(error), why);
+    return simt_set_last_error(error);
 }
 
 /**
@@ -334,7 +334,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     const char *why = "";
 
     if (simt_running.lane) /* reports the launch */
-        return simt_check_permitted(launch->name ? launch->name : "a kernel", CALL_SIMPLE, call_site);
+        return simt_check_call_permitted(launch->name ? launch->name : "a kernel", CALL_SIMPLE, call_site);
     simt_check_launching_thread(call_site);
     SIMT_ONE_HOST_THREAD;
 
@@ -343,7 +343,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_prepare() || !simt_grid_prepare() || !simt_grid_make_block())
+    if (!simt_program_find_segments() || !simt_arena_prepare() || !simt_grid_prepare() || !simt_grid_allocate_block())
         return simt_set_sticky_error(
             simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
     if (!launch->name)
@@ -352,20 +352,20 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
 
     if (error != cudaSuccess)
         return refuse(launch, error, why, call_site);
-    error = simt_check_permitted(launch->name, runtime_call_kind_of_stream(stream), call_site);
+    error = simt_check_call_permitted(launch->name, runtime_call_kind_of_stream(stream), call_site);
     if (error == cudaSuccess)
         error = simt_work_begin(stream, launch->name, call_site);
     if (error != cudaSuccess)
         return error;
     read_event_limit();
-    if (!simt_signals_install(simt_event_limit))
+    if (!simt_signal_handlers_install(simt_event_limit))
         return simt_set_sticky_error(simt_fault_no_address_space());
     error = run(launch);
-    simt_signals_remove();
+    simt_signal_handlers_remove();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
     /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
-    error = check_shared(launch, simt_accessed_static_shared_bytes(launch->dynamic_shared), &why);
+    error = check_shared(launch, simt_accessed_static_shared_bytes(launch->dynamic_shared_bytes), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, call_site);
 }
 
@@ -391,9 +391,9 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *how, struct launch 
         const cudaLaunchAttribute *attribute = &how->attrs[i];
 
         if (attribute->id == cudaLaunchAttributeCooperative) {
-            launch->cooperative = attribute->val.cooperative;
+            launch->is_cooperative = attribute->val.cooperative;
         } else if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization) {
-            launch->programmatic = attribute->val.programmaticStreamSerializationAllowed;
+            launch->may_overlap_previous = attribute->val.programmaticStreamSerializationAllowed;
         } else if (attribute->id != cudaLaunchAttributeIgnore) {
             snprintf(why, WHY_TEXT,
                      ": launch attribute %d; the simulator has cudaLaunchAttributeCooperative (2) and "
@@ -412,7 +412,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
                             .kernel = kernel,
                             .grid = how->gridDim,
                             .block = how->blockDim,
-                            .dynamic_shared = how->dynamicSmemBytes,
+                            .dynamic_shared_bytes = how->dynamicSmemBytes,
                             .call = call,
                             .arguments = arguments,
                             .argument_bytes = bytes,

@@ -26,7 +26,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
     char where[160];
 
     if (simt_is_pinned_or_managed(pointer) && !simt_is_device_range(pointer, bytes) &&
-        simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
             "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
@@ -44,7 +44,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
                                    bytes, variable, has);
 }
 
-cudaError_t simt_check_room(const char *name, const void *pointer, size_t bytes, size_t room)
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
@@ -93,7 +93,8 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue, "the %s is a null pointer" SIMT_ADVICE_PREFIX "%s", end,
             on_device ? "a pointer from cudaMalloc()" : "malloc() or, for a std::vector, resize() before the copy");
-    if (!on_device && !simt_is_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+    if (!on_device && !simt_is_device_range(pointer, 1) &&
+        simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
     if (!on_device)
@@ -115,7 +116,7 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
                                        "the %s is the address of a variable of the host, which holds a pointer to "
                                        "device memory" SIMT_ADVICE_PREFIX "the pointer itself: d in place of &d",
                                        end);
-    if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+    if (!simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
             "the %s is not device memory%s" SIMT_ADVICE_PREFIX
@@ -183,7 +184,7 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                               uintptr_t call_site)
 {
-    cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
     if (error == cudaSuccess)
         error = simt_work_begin(stream, name, call_site);
@@ -208,8 +209,8 @@ static bool let_range(const void *pointer, size_t bytes, bool touch)
 /** Copies the written and unwritten marks of the source to the destination. */
 static void copy_unwritten(void *to, const void *from, size_t bytes)
 {
-    simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);
-    simt_allocation_at_or_after(to)->marks_pending = simt_arena.any_marks_pending = true;
+    simt_copy_unwritten_marks(arena_offset(to), arena_offset(from), bytes);
+    simt_allocation_at_or_after(to)->marks_not_in_shadow = simt_arena.any_marks_not_in_shadow = true;
 }
 
 /** Copies bytes together with their unwritten marks, after all checks. */
@@ -217,20 +218,20 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
 {
     size_t unused;
 
-    if (!simt_arena.base && !simt_install_host_access_handler(simt_arena_describe))
-        return simt_set_error(cudaErrorInitializationError);
+    if (!simt_arena.base && !simt_install_host_access_handler(simt_arena_describe_address))
+        return simt_set_last_error(cudaErrorInitializationError);
     if (!let_range(to, bytes, true) || !let_range(from, bytes, true))
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     simt_host_copy = (struct host_copy){name, call_site, to, from, bytes};
     memmove(to, from, bytes);
     simt_host_copy.name = NULL;
     let_range(to, bytes, false);
     let_range(from, bytes, false);
     if (simt_is_device_pointer(to) && simt_is_device_pointer(from) &&
-        simt_count_unwritten(arena_offset(from), bytes, &unused) > 0)
+        simt_count_unwritten_bytes(arena_offset(from), bytes, &unused) > 0)
         copy_unwritten(to, from, bytes);
     else if (simt_is_device_pointer(to))
-        simt_set_unwritten(arena_offset(to), bytes, false);
+        simt_set_unwritten_marks(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
 
@@ -238,16 +239,16 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
 static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 {
     size_t first = 0;
-    const size_t count = simt_allocation_at_or_after(from)->allow_unwritten_copy
+    const size_t count = simt_allocation_at_or_after(from)->host_may_copy_unwritten
                              ? 0
-                             : simt_count_unwritten(arena_offset(from), bytes, &first);
+                             : simt_count_unwritten_bytes(arena_offset(from), bytes, &first);
     char location[LOCATION_TEXT_SIZE];
     char where[160];
 
     if (count == 0)
         return cudaSuccess;
-    simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
-    simt_source_line(pc, location);
+    simt_arena_describe_address((uintptr_t)simt_arena.base + first, where, sizeof where);
+    simt_format_source_line(pc, location);
     simt_fault_set_message(
         cudaErrorInvalidValue,
         "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_ADVICE_PREFIX
@@ -269,16 +270,16 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
     if (error == cudaSuccess && simt_is_device_pointer(from) && simt_host_may_access(to))
         error = check_written(from, bytes, call_site);
     if (error != cudaSuccess)
-        return simt_set_error(error);
+        return simt_set_last_error(error);
     error = issue_work(name, to, from, bytes, stream, call_site);
     return error == cudaSuccess ? copy(name, to, from, bytes, call_site) : error;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    cudaError_t error = simt_check_permitted("cudaMemcpy", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    cudaError_t error = simt_check_call_permitted("cudaMemcpy", CALL_WAITS, SIMT_RETURN_ADDRESS());
 
-    simt_check_returned_locals(SIMT_CALLERS_STACK());
+    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
     if (error == cudaSuccess)
         error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
@@ -352,11 +353,11 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     if (error != cudaSuccess)
         return error;
     if (!let_range(to, bytes, true))
-        return simt_fail(name, cudaErrorMemoryAllocation, call_site);
+        return simt_record_failed_call(name, cudaErrorMemoryAllocation, call_site);
     memset(to, value, bytes);
     let_range(to, bytes, false);
     if (simt_is_device_pointer(to))
-        simt_set_unwritten(arena_offset(to), bytes, false);
+        simt_set_unwritten_marks(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
 
@@ -397,7 +398,7 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
                                 size_t offset, size_t bytes, uintptr_t call_site)
 {
     if (!symbol || !host)
-        return simt_fail(name, cudaErrorInvalidValue, call_site);
+        return simt_record_failed_call(name, cudaErrorInvalidValue, call_site);
     if (!simt_is_device_variable_range(symbol, 1))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidSymbol,
@@ -409,7 +410,7 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
                                        "sizeof of the variable",
                                        bytes, offset, symbol_bytes);
     if (simt_is_device_pointer(host) && !simt_is_device_range(host, bytes))
-        return simt_fail(name, cudaErrorInvalidValue, call_site);
+        return simt_record_failed_call(name, cudaErrorInvalidValue, call_site);
     return check_host_range(name, host, bytes, call_site);
 }
 
@@ -435,7 +436,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
                                        "no const, or the value in the variable's declaration");
     if (!waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
-    error = simt_check_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());
+    error = simt_check_call_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
         error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
@@ -545,7 +546,7 @@ static cudaError_t copy_planes(const char *name, const struct cudaMemcpy3DParms 
     cudaError_t error = cudaSuccess;
 
     if (!p)
-        return simt_fail(name, cudaErrorInvalidValue, call_site);
+        return simt_record_failed_call(name, cudaErrorInvalidValue, call_site);
     if (p->srcArray || p->dstArray)
         return simt_fault_runtime_call(call_site, name, cudaErrorNotSupported,
                                        "the simulator has no arrays: copy between pointers");

@@ -27,7 +27,7 @@ static struct attributes *find_attributes(const void *kernel)
     return NULL;
 }
 
-size_t simt_dynamic_shared_limit(const void *kernel)
+size_t simt_dynamic_shared_limit_bytes(const void *kernel)
 {
     const struct attributes *found = find_attributes(kernel);
 
@@ -72,7 +72,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
 /** Returns the largest number of threads with which a kernel may be launched. */
 static int max_threads(const void *kernel)
 {
-    const uint64_t bounds = simt_kernel_properties(kernel).max_threads;
+    const uint64_t bounds = simt_kernel_properties(kernel).max_threads_per_block;
 
     return bounds < BLOCK_THREADS ? (int)bounds : BLOCK_THREADS;
 }
@@ -91,11 +91,11 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
                                           .maxThreadsPerBlock = max_threads(kernel),
                                           .ptxVersion = 90,
                                           .binaryVersion = 90,
-                                          .maxDynamicSharedSizeBytes = (int)simt_dynamic_shared_limit(kernel)};
+                                          .maxDynamicSharedSizeBytes = (int)simt_dynamic_shared_limit_bytes(kernel)};
     return cudaSuccess;
 }
 
-unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
+unsigned simt_blocks_per_multiprocessor(unsigned threads, size_t dynamic_shared)
 {
     const unsigned whole_warps = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
     const unsigned by_threads = PROCESSOR_THREADS / whole_warps;
@@ -113,10 +113,10 @@ static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dyna
 {
     const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
-    if (block_size > max_threads(kernel) || dynamic_shared > simt_dynamic_shared_limit(kernel) ||
+    if (block_size > max_threads(kernel) || dynamic_shared > simt_dynamic_shared_limit_bytes(kernel) ||
         fixed + dynamic_shared > SHARED_BYTES_LIMIT)
         return 0;
-    return simt_blocks_per_processor((unsigned)block_size, fixed + dynamic_shared);
+    return simt_blocks_per_multiprocessor((unsigned)block_size, fixed + dynamic_shared);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
@@ -138,7 +138,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
+    if ((unsigned)blocks > simt_blocks_per_multiprocessor((unsigned)block_size, 0))
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!simt_program_find_segments() || !simt_grid_prepare())
         return simt_fault_no_address_space();

@@ -11,12 +11,12 @@
  * Returns the dynamic shared memory in bytes that a kernel may use: the larger of the default and the value set by
  * cudaFuncSetAttribute.
  */
-size_t simt_dynamic_shared_limit(const void *kernel);
+size_t simt_dynamic_shared_limit_bytes(const void *kernel);
 
 /**
  * Returns how many blocks of this shape fit on one simulated multiprocessor. All blocks of a cooperative launch must
  * fit on the device.
  */
-unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared);
+unsigned simt_blocks_per_multiprocessor(unsigned threads, size_t dynamic_shared);
 
 #endif

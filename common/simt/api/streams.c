@@ -22,13 +22,13 @@ static cudaError_t reject_wait(const char *name, uintptr_t call_site)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    const cudaError_t error = simt_check_permitted("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     if (simt_capture_in_progress())
         return reject_wait("cudaDeviceSynchronize", SIMT_RETURN_ADDRESS());
-    simt_check_returned_locals(SIMT_CALLERS_STACK());
+    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
     simt_host_waits_for_all();
     return simt_peek_sticky_error();
 }
@@ -38,21 +38,21 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     SIMT_ONE_HOST_THREAD;
     if (!stream || flags > cudaStreamNonBlocking)
         return SIMT_FAIL(cudaErrorInvalidValue);
-    const size_t number = simt_stream_take_slot();
+    const size_t number = simt_stream_find_unused_number();
 
     if (number == MAX_HANDLES)
         return SIMT_FAIL(cudaErrorMemoryAllocation);
-    simt_prepare_several_streams();
+    simt_prepare_second_stream();
     struct stream_state *slot = &simt_streams[number];
 
     free(slot->clock.positions);
-    free(slot->launches.launches);
-    *slot = (struct stream_state){.generation = slot->generation + 1,
+    free(slot->latest_launches.launches);
+    *slot = (struct stream_state){.handle_generation = slot->handle_generation + 1,
                                   .is_alive = true,
-                                  .is_blocking = flags != cudaStreamNonBlocking,
+                                  .syncs_with_legacy_default = flags != cudaStreamNonBlocking,
                                   .last_position = slot->last_position,
                                   .snapshot_position = simt_latest_position};
-    *stream = (cudaStream_t)simt_make_handle(number, slot->generation, HANDLE_STREAM);
+    *stream = (cudaStream_t)simt_make_handle(number, slot->handle_generation, HANDLE_STREAM);
     return cudaSuccess;
 }
 
@@ -78,7 +78,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    const cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
 
     return error == cudaSuccess && simt_stream_is_capturing(stream) ? reject_wait(name, call_site) : error;
 }
@@ -91,7 +91,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    simt_check_returned_locals(SIMT_CALLERS_STACK());
+    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
     simt_host_waits_for_stream(stream);
     return simt_peek_sticky_error();
 }
@@ -106,5 +106,5 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    return simt_work_query(simt_stream_clock_snapshot(number), &simt_streams[number].was_queried);
+    return simt_query_work(simt_stream_clock_snapshot(number), &simt_streams[number].has_returned_not_ready);
 }

@@ -5,7 +5,7 @@
 
 static struct source_position position_of_frame(const struct simt_control_frame *frame)
 {
-    return (struct source_position){frame->call, frame->position_key};
+    return (struct source_position){frame->enclosing_call, frame->position_key};
 }
 
 /** Returns the position of a lane's next event. */
@@ -13,7 +13,7 @@ static struct source_position position_of_lane(const struct lane *lane)
 {
     const struct simt_control_frame *frame = lane->control_frame;
 
-    return (struct source_position){frame && frame->is_loop ? frame->call : frame, lane->next_event_key};
+    return (struct source_position){frame && frame->is_loop ? frame->enclosing_call : frame, lane->next_position_key};
 }
 
 void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop)
@@ -23,13 +23,14 @@ void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop)
     if (!lane)
         return;
     if (!is_loop)
-        lane->next_event_key = key_of_next_step(lane->next_event_key);
+        lane->next_position_key = key_of_next_step(lane->next_position_key);
     const struct source_position here = position_of_lane(lane);
 
-    frame->outer = lane->control_frame;
-    frame->call = here.call;
-    frame->call_depth = (here.call ? here.call->call_depth : 0) + !is_loop;
-    frame->position_key = is_loop ? here.key >> KEY_BASIC_BLOCK_SHIFT << KEY_BASIC_BLOCK_SHIFT : here.key;
+    frame->outer_frame = lane->control_frame;
+    frame->enclosing_call = here.call_frame;
+    frame->call_depth = (here.call_frame ? here.call_frame->call_depth : 0) + !is_loop;
+    frame->position_key = is_loop ? here.position_key >> KEY_BASIC_BLOCK_SHIFT << KEY_BASIC_BLOCK_SHIFT
+                                  : here.position_key;
     frame->is_loop = is_loop;
     lane->control_frame = frame;
 }
@@ -45,17 +46,18 @@ static int compare_keys(uint64_t a, uint64_t b)
  */
 static int compare(struct source_position a, struct source_position b)
 {
-    const unsigned calls_a = a.call ? a.call->call_depth : 0, calls_b = b.call ? b.call->call_depth : 0;
+    const unsigned calls_a = a.call_frame ? a.call_frame->call_depth : 0,
+                   calls_b = b.call_frame ? b.call_frame->call_depth : 0;
     int order;
 
     if (calls_a > calls_b) {
-        order = compare(position_of_frame(a.call), b);
+        order = compare(position_of_frame(a.call_frame), b);
         return order ? order : 1;
     }
     if (calls_a < calls_b)
         return -compare(b, a);
-    order = calls_a ? compare(position_of_frame(a.call), position_of_frame(b.call)) : 0;
-    return order ? order : compare_keys(a.key, b.key);
+    order = calls_a ? compare(position_of_frame(a.call_frame), position_of_frame(b.call_frame)) : 0;
+    return order ? order : compare_keys(a.position_key, b.position_key);
 }
 
 /** Returns the position of a waiting lane; for a lane at the end of an iteration, the position of the loop. */
@@ -63,7 +65,8 @@ static struct source_position position_at(const struct warp *warp, unsigned lane
 {
     const struct lane *waiting = &simt_running.warp_lanes[lane];
 
-    return warp->at_iteration_end >> lane & 1 ? position_of_frame(waiting->control_frame) : position_of_lane(waiting);
+    return warp->lanes_at_iteration_end >> lane & 1 ? position_of_frame(waiting->control_frame)
+                                                    : position_of_lane(waiting);
 }
 
 /** Returns the lanes in `left` that wait at the earliest position in the source, and stores that position in *first. */
@@ -88,33 +91,34 @@ static lane_mask lanes_inside(const struct warp *warp, struct source_position lo
 {
     lane_mask inside = 0;
 
-    FOR_EACH_LANE (i, warp->lanes & ~warp->done) {
+    FOR_EACH_LANE (i, warp->lanes & ~warp->finished_lanes) {
         const struct simt_control_frame *frame = simt_running.warp_lanes[i].control_frame;
 
         while (frame && !(frame->is_loop && compare(position_of_frame(frame), loop) == 0))
-            frame = frame->outer;
+            frame = frame->outer_frame;
         inside |= (lane_mask)(frame != NULL) << i;
     }
     return inside;
 }
 
-lane_mask simt_waiting_lanes_first_in_source(const struct warp *warp)
+lane_mask simt_lanes_waiting_at_earliest_position(const struct warp *warp)
 {
-    lane_mask left = warp->at_collective;
+    lane_mask left = warp->lanes_at_collective;
     lane_mask group = 0;
 
     while (left) {
         struct source_position first;
 
         group = first_of(warp, left, &first);
-        left = (group & warp->at_iteration_end) ? lanes_inside(warp, first) & warp->at_collective & ~group : 0;
+        left = (group & warp->lanes_at_iteration_end) ? lanes_inside(warp, first) & warp->lanes_at_collective & ~group
+                                                      : 0;
     }
     return group;
 }
 
 void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES])
 {
-    lane_mask left = warp->at_collective;
+    lane_mask left = warp->lanes_at_collective;
     lane_mask unlimited = warp->lanes;
 
     for (unsigned i = 0; i < WARP_LANES; i++)
@@ -122,7 +126,7 @@ void simt_store_replay_limits(const struct warp *warp, struct source_position li
     while (left && unlimited) {
         struct source_position first;
         const lane_mask group = first_of(warp, left, &first);
-        const lane_mask inside = (group & warp->at_iteration_end) ? lanes_inside(warp, first) : 0;
+        const lane_mask inside = (group & warp->lanes_at_iteration_end) ? lanes_inside(warp, first) : 0;
 
         FOR_EACH_LANE (i, unlimited & ~inside)
             limits[i] = first;
@@ -131,9 +135,9 @@ void simt_store_replay_limits(const struct warp *warp, struct source_position li
     }
 }
 
-uint64_t simt_replay_limit_key(struct source_position limit, uint64_t key)
+uint64_t simt_replay_limit_at_call_depth(struct source_position limit, uint64_t key)
 {
-    while (limit.call && (limit.key & KEY_DEPTH_MASK) < (key & KEY_DEPTH_MASK))
-        limit = position_of_frame(limit.call);
-    return limit.key;
+    while (limit.call_frame && (limit.position_key & KEY_DEPTH_MASK) < (key & KEY_DEPTH_MASK))
+        limit = position_of_frame(limit.call_frame);
+    return limit.position_key;
 }

@@ -17,15 +17,15 @@
  * event's key.
  */
 struct source_position {
-    const struct simt_control_frame *call;
-    uint64_t key;
+    const struct simt_control_frame *call_frame;
+    uint64_t position_key;
 };
 
 /**
  * Returns the lanes that wait, at a collective or at the end of an iteration, at the earliest position in the source.
  * Returns 0 if no lane waits.
  */
-lane_mask simt_waiting_lanes_first_in_source(const struct warp *warp);
+lane_mask simt_lanes_waiting_at_earliest_position(const struct warp *warp);
 
 /** Stores for each lane the position at which the replay must stop issuing the lane's events for now. */
 void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES]);
@@ -34,6 +34,6 @@ void simt_store_replay_limits(const struct warp *warp, struct source_position li
  * Returns a limit as a key that can be compared with `key`. If `key` has a smaller call depth, the result is the
  * position of the call at that depth that led to the limit.
  */
-uint64_t simt_replay_limit_key(struct source_position limit, uint64_t key);
+uint64_t simt_replay_limit_at_call_depth(struct source_position limit, uint64_t key);
 
 #endif

@@ -140,9 +140,9 @@ void simt_sleep(unsigned nanoseconds)
 
     if (!simt_running.lane)
         simt_reject_host_call("__nanosleep", SIMT_RETURN_ADDRESS());
-    simt_progress.polls_without_progress += simt_progress.polls_without_progress > 0 ? POLLS_OF_A_TURN : 0;
+    simt_progress.num_polls_without_progress += simt_progress.num_polls_without_progress > 0 ? POLLS_OF_A_TURN : 0;
     cycles += nanoseconds;
-    simt_running.has_slept = true;
+    simt_running.has_called_nanosleep = true;
     simt_lane_suspend();
 }
 
@@ -157,28 +157,28 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
     return op == SIMT_ATOMIC_ADD_HALF2 || op == SIMT_ATOMIC_ADD_BFLOAT162 ? bytes / 2 : bytes;
 }
 
-#define ATOMIC(bits)                                                                                              \
-    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
-                                     uint##bits##_t compare)                                                      \
-    {                                                                                                             \
-        uint##bits##_t *word = address;                                                                           \
-                                                                                                                  \
-        if (simt_running.lane && simt_turns_end_before_atomic())                                                  \
-            simt_sleep(0);                                                                                        \
-        if (op == SIMT_ATOMIC_COMPARE)                                                                            \
-            simt_exempt_last_load(address, sizeof *word);                                                         \
-        if (simt_running.lane)                                                                                    \
-            simt_record_poll(address);                                                                            \
-        simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \
-                                     op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                          \
-        const uint##bits##_t old = *word;                                                                         \
-                                                                                                                  \
-        *word = apply##bits(op, old, operand, compare);                                                           \
-        simt_progress.polls_without_progress = *word == old                                                       \
-                                                   ? simt_progress.polls_without_progress + POLLS_OF_AN_ATOMIC    \
-                                                   : 0;                                                           \
-        complete_atomic(address, sizeof *word, op, old != compare);                                               \
-        return old;                                                                                               \
+#define ATOMIC(bits)                                                                                                   \
+    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand,      \
+                                     uint##bits##_t compare)                                                           \
+    {                                                                                                                  \
+        uint##bits##_t *word = address;                                                                                \
+                                                                                                                       \
+        if (simt_running.lane && simt_turn_ends_before_atomic())                                                       \
+            simt_sleep(0);                                                                                             \
+        if (op == SIMT_ATOMIC_COMPARE)                                                                                 \
+            simt_exempt_last_load_from_races(address, sizeof *word);                                                   \
+        if (simt_running.lane)                                                                                         \
+            simt_record_poll(address);                                                                                 \
+        simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,                 \
+                                     op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                               \
+        const uint##bits##_t old = *word;                                                                              \
+                                                                                                                       \
+        *word = apply##bits(op, old, operand, compare);                                                                \
+        simt_progress.num_polls_without_progress = *word == old                                                        \
+                                                       ? simt_progress.num_polls_without_progress + POLLS_OF_AN_ATOMIC \
+                                                       : 0;                                                            \
+        complete_atomic(address, sizeof *word, op, old != compare);                                                    \
+        return old;                                                                                                    \
     }
 ATOMIC(16)
 ATOMIC(32)

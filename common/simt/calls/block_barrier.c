@@ -22,11 +22,11 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
         simt_deferred_race_report();
     lane->wait_site = site;
     lane->barrier_id = call;
-    warp->ready &= ~self;
-    warp->at_barrier |= self;
+    warp->ready_lanes &= ~self;
+    warp->lanes_at_barrier |= self;
     simt_running.block->barrier_predicate_sum += predicate != 0;
-    simt_order.last_load = 0;
-    simt_progress.num_arrivals++;
+    simt_order.packed_last_load = 0;
+    simt_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return simt_running.block->barrier_result;
 }
@@ -64,17 +64,17 @@ int simt_syncthreads_or(int predicate, unsigned call)
 
 void simt_grid_sync(void)
 {
-    if (simt_running.lane && !simt_current_launch.cooperative)
+    if (simt_running.lane && !simt_current_launch.is_cooperative)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
     if (simt_running.lane)
-        simt_running.block->num_at_grid_barrier++;
+        simt_running.block->num_threads_at_grid_barrier++;
     barrier_wait(0, GRID_BARRIER, SIMT_RETURN_ADDRESS());
 }
 
 int simt_grid_is_cooperative(void)
 {
-    return simt_current_launch.cooperative;
+    return simt_current_launch.is_cooperative;
 }
 
 void simt_grid_dependency_sync(void)
@@ -85,7 +85,7 @@ void simt_grid_dependency_sync(void)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
+void simt_awaited_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE])
 {
     if (lane->barrier_id & NAMED_BARRIER)
         snprintf(name, BARRIER_NAME_SIZE, "__barrier_sync(%u)", lane->barrier_id & ~NAMED_BARRIER);
@@ -105,9 +105,9 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
 {
     char name[BARRIER_NAME_SIZE], first_name[BARRIER_NAME_SIZE];
 
-    simt_barrier_name(first, first_name);
+    simt_awaited_barrier_name(first, first_name);
     for (unsigned i = 1; i < block->num_threads && !simt_faulted; i++) {
-        simt_barrier_name(&block->lane[i], name);
+        simt_awaited_barrier_name(&block->lane[i], name);
         simt_check_same_call(&block->lane[i], first, "divergent barrier", name, first_name);
     }
 }
@@ -128,27 +128,27 @@ void simt_block_barrier_complete(struct block *block)
             break;
         }
     }
-    if (simt_faulted || simt_fault_confirm() || block->num_at_grid_barrier)
+    if (simt_faulted || simt_fault_confirm() || block->num_threads_at_grid_barrier)
         return;
-    simt_order_barrier();
-    simt_block_barrier_open(block);
+    simt_order_after_block_barrier();
+    simt_block_barrier_release_threads(block);
 }
 
 void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site)
 {
     if (!(block->opened_barriers_hash & site_bit(site)))
-        simt_fault_dismiss_if_after(site);
+        simt_fault_dismiss_if_after_call(site);
 }
 
-void simt_block_barrier_open(struct block *block)
+void simt_block_barrier_release_threads(struct block *block)
 {
     NOTIFY_OBSERVERS(barrier_opens, block);
     block->opened_barriers_hash |= site_bit(block->lane[0].wait_site);
-    block->num_at_grid_barrier = 0;
+    block->num_threads_at_grid_barrier = 0;
     block->barrier_result = block->barrier_predicate_sum;
     block->barrier_predicate_sum = 0;
     for (unsigned i = 0; i < block->num_warps; i++) {
-        block->warp[i].ready = block->warp[i].at_barrier;
-        block->warp[i].at_barrier = 0;
+        block->warp[i].ready_lanes = block->warp[i].lanes_at_barrier;
+        block->warp[i].lanes_at_barrier = 0;
     }
 }

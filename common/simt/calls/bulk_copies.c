@@ -30,7 +30,7 @@ static uint32_t take_copy(void)
     const uint32_t free_one = free_copy;
 
     if (free_one) {
-        free_copy = copies[free_one].next_copy;
+        free_copy = copies[free_one].next_copy_of_mbarrier;
         return free_one;
     }
     if (!simt_array_reserve(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
@@ -45,9 +45,9 @@ struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number)
 
 static uint32_t drop(uint32_t number)
 {
-    const uint32_t next = copies[number].next_copy;
+    const uint32_t next = copies[number].next_copy_of_mbarrier;
 
-    copies[number].next_copy = free_copy;
+    copies[number].next_copy_of_mbarrier = free_copy;
     free_copy = number;
     return next;
 }
@@ -109,10 +109,10 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
 {
     struct shadow_cell *cell = global_cell(chunk->from);
     struct word_access access = {.pc = pc,
-                                 .site = cell_site(pc),
-                                 .bytes = 0xf,
+                                 .site_index = site_of_pc(pc),
+                                 .byte_mask = 0xf,
                                  .may_include_padding = true,
-                                 .type = ACCESS_LOAD,
+                                 .access_type = ACCESS_LOAD,
                                  .space = SPACE_GLOBAL};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
@@ -125,13 +125,16 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
 static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 {
     struct shadow_cell *cell = shared_cell(copy, chunk);
-    struct word_access access = {
-        .pc = copy->pc, .site = cell_site(copy->pc), .bytes = 0xf, .type = ACCESS_STORE, .space = SPACE_SHARED};
+    struct word_access access = {.pc = copy->pc,
+                                 .site_index = site_of_pc(copy->pc),
+                                 .byte_mask = 0xf,
+                                 .access_type = ACCESS_STORE,
+                                 .space = SPACE_SHARED};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
-        if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
+        if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch && cell->read_epoch < cell->write_epoch)
             simt_check_proxy_fence(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_check_store(cell, access);
         shadow_begin_async_copy(cell);
@@ -148,13 +151,13 @@ static void check_source(const struct bulk_copy *copy)
     if (global < simt_memory.arena_bytes && bytes <= simt_memory.arena_bytes - global)
         return;
     if (data < simt_program.device_variables_high - simt_program.device_variables_low) {
-        if (!simt_variable_contains(from, bytes))
+        if (!simt_device_variable_contains(from, bytes))
             simt_fault_outside_device_variables(from, (unsigned)bytes, false, copy->pc);
         return;
     }
     char where[160];
 
-    if (global < simt_memory.arena_bytes && simt_arena_describe(from, where, sizeof where))
+    if (global < simt_memory.arena_bytes && simt_arena_describe_address(from, where, sizeof where))
         simt_fault_here(cudaErrorIllegalAddress, copy->pc, "out-of-bounds global access",
                         "copies from a matrix of %" PRIu64 " rows of %" PRIu64 " elements, %" PRIuPTR
                         " bytes in all, which is longer than its memory: it begins %s" SIMT_ADVICE_PREFIX
@@ -176,7 +179,7 @@ static void check_destination(const struct bulk_copy *copy)
         simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
                         "copies %u bytes to memory that is not shared", bytes);
     if (shared + bytes > simt_memory.shared_bytes ||
-        (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume))
+        (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end))
         simt_fault_shared_bounds(bytes, true, copy->pc);
 }
 
@@ -194,7 +197,7 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
     return number;
 }
 
-void simt_bulk_copy_begin(uint32_t copy_number)
+void simt_bulk_copy_check_and_mark(uint32_t copy_number)
 {
     struct bulk_copy *const copy = &copies[copy_number];
 
@@ -234,14 +237,14 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         if (SIMT_LIKELY(cell->write_epoch <= copy->epoch))
             continue;
-        const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
+        const uint3 index = simt_thread_index(cell->packed_write >> CELL_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
             "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
             " meanwhile",
-            index.x, index.y, index.z, block.x, block.y, block.z, simt_site_pc(cell->write & CELL_SITE));
+            index.x, index.y, index.z, block.x, block.y, block.z, simt_pc_of_site(cell->packed_write & CELL_SITE));
     }
 }
 

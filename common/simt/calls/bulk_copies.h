@@ -20,8 +20,8 @@ struct bulk_copy {
     uintptr_t pc;
     uint32_t issuing_thread;           /**< index of the issuing thread in the block */
     uint32_t epoch;                    /**< epoch that covers only this copy's writes */
-    uint32_t phase;                    /**< phase of the copy's mbarrier */
-    uint32_t next_copy;                /**< next copy of the same mbarrier; 0 if none */
+    uint32_t mbarrier_phase;           /**< phase of the copy's mbarrier */
+    uint32_t next_copy_of_mbarrier;    /**< next copy of the same mbarrier; 0 if none */
     struct shadow_cell *shared_shadow; /**< shadow of the block's whole shared memory */
 };
 
@@ -31,7 +31,7 @@ struct bulk_copy {
  */
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 /** Checks the accesses of a copy and marks the words that it will write. */
-void simt_bulk_copy_begin(uint32_t copy_number);
+void simt_bulk_copy_check_and_mark(uint32_t copy_number);
 /** Returns the copy with a number. */
 struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
 /**

@@ -123,9 +123,9 @@ static inline bool of_active(lane_mask mask)
 }
 
 /** Returns the name of the collective at which a lane waits. */
-const char *simt_collective_name(const struct warp *warp, unsigned lane)
+const char *simt_awaited_collective_name(const struct warp *warp, unsigned lane)
 {
-    const enum collective kind = collective_of(warp->collective_call[lane]);
+    const enum collective kind = collective_of(warp->collective_call_key[lane]);
 
     return of_active(warp->collective_mask[lane]) ? active_names[kind] : names[kind];
 }
@@ -144,21 +144,21 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     if (SIMT_UNLIKELY(simt_num_deferred_races))
         simt_deferred_race_report();
     if (of_active(mask))
-        lane->next_event_key = key_of_next_step(lane->next_event_key);
+        lane->next_position_key = key_of_next_step(lane->next_position_key);
     else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
                         SHOW_LANES(mask), i);
     warp->collective_mask[i] = mask;
-    warp->collective_call[i] = call;
+    warp->collective_call_key[i] = call;
     warp->collective_value[i] = value;
     warp->collective_argument[i] = argument;
-    warp->ready &= ~self;
-    warp->at_collective |= self;
+    warp->ready_lanes &= ~self;
+    warp->lanes_at_collective |= self;
     lane->wait_site = site;
     lane->barrier_id = 0;
-    simt_order.last_load = 0;
-    simt_progress.num_arrivals++;
+    simt_order.packed_last_load = 0;
+    simt_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return warp->collective_value[i];
 }
@@ -236,10 +236,10 @@ void simt_control_frame_ends(struct simt_control_frame *frame)
     if (!lane)
         return;
     if (frame->is_loop) {
-        simt_running.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
+        simt_running.warp->lanes_at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
         arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
     }
-    lane->control_frame = frame->outer;
+    lane->control_frame = frame->outer_frame;
 }
 
 void simt_lanes_reconverge(unsigned mark_number)
@@ -248,7 +248,8 @@ void simt_lanes_reconverge(unsigned mark_number)
 
     if (!lane)
         return;
-    lane->next_event_key = (lane->next_event_key & KEY_DEPTH_MASK) | (uint64_t)mark_number << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
+                                                                               << KEY_BASIC_BLOCK_SHIFT;
     arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
@@ -279,12 +280,12 @@ struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2,
 struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices, int transposed)
 {
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
-    struct matrix_rows rows = {.row = {0}};
+    struct ldmatrix_lane_data rows = {.row = {0}};
 
     if (!simt_running.lane)
         simt_reject_host_call(names[kind], SIMT_RETURN_ADDRESS());
     if (simt_running.lane->thread % WARP_LANES < 8 * num_matrices) {
-        simt_check_and_record_matrix_row(row, SIMT_RETURN_ADDRESS());
+        simt_check_and_record_ldmatrix_row(row, SIMT_RETURN_ADDRESS());
         memcpy(rows.row, row, sizeof rows.row);
     }
     arrive_and_wait(ALL_LANES, (uint64_t)kind | num_matrices << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0,
@@ -315,7 +316,7 @@ void simt_check_same_matrix(const void *matrix, size_t pitch)
 
 void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b)
 {
-    const struct product_part part = {sums, num_sums, a, b};
+    const struct wgmma_lane_operands part = {sums, num_sums, a, b};
 
     simt_product_check_operands(&part, SIMT_RETURN_ADDRESS());
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_RETURN_ADDRESS());
@@ -333,11 +334,11 @@ void simt_wgmma_commit(void)
 
 void simt_wgmma_wait(unsigned num_pending)
 {
-    simt_products_check_waited(num_pending);
+    simt_products_check_waited_operands(num_pending);
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)num_pending, SIMT_RETURN_ADDRESS());
 }
 
-int simt_elect(void)
+int simt_elect_one(void)
 {
     const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
@@ -399,8 +400,8 @@ static bool on_one_line(uintptr_t pc, uintptr_t other)
 {
     char line[LOCATION_TEXT_SIZE], other_line[LOCATION_TEXT_SIZE];
 
-    simt_source_line(pc, line);
-    simt_source_line(other, other_line);
+    simt_format_source_line(pc, line);
+    simt_format_source_line(other, other_line);
     return strcmp(line, other_line) == 0;
 }
 
@@ -409,7 +410,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
 {
     const struct lane *reader = &simt_running.warp_lanes[lane];
     const lane_mask mask = warp->collective_mask[lane];
-    const bool returned = warp->done >> source & 1;
+    const bool returned = warp->finished_lanes >> source & 1;
     const uintptr_t end = returned ? simt_running.warp_lanes[source].wait_site : 0;
     char why[96], all[80] = "";
 
@@ -431,7 +432,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
     }
     simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->wait_site, "shuffle from an absent lane",
-                      "reads lane %u by %s, %s%s", source, simt_collective_name(warp, lane), why, all);
+                      "reads lane %u by %s, %s%s", source, simt_awaited_collective_name(warp, lane), why, all);
 }
 
 /** Computes the results of a shuffle; returns false after a fault. */
@@ -440,7 +441,7 @@ static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_colle
     const enum collective kind = collective_of(call);
 
     FOR_EACH_LANE (lane, collective->lanes) {
-        const int width = (int)(warp->collective_call[lane] >> CALL_WIDTH_SHIFT & 0xff);
+        const int width = (int)(warp->collective_call_key[lane] >> CALL_WIDTH_SHIFT & 0xff);
         const int source = shuffle_source(kind, (int)lane, warp->collective_argument[lane], width);
 
         collective->source_lanes[lane] = (int8_t)source;
@@ -542,8 +543,9 @@ static bool check_same_call(lane_mask group)
         const struct lane *lane = &simt_running.warp_lanes[i];
 
         if (SIMT_UNLIKELY(!lanes_reached_same_call(lane, first)) &&
-            !simt_check_same_call(lane, first, "divergent collective", simt_collective_name(simt_running.warp, i),
-                                  simt_collective_name(simt_running.warp, lowest_lane(group))))
+            !simt_check_same_call(lane, first, "divergent collective",
+                                  simt_awaited_collective_name(simt_running.warp, i),
+                                  simt_awaited_collective_name(simt_running.warp, lowest_lane(group))))
             return false;
     }
     return true;
@@ -557,20 +559,20 @@ static bool check_same_call(lane_mask group)
 static void record_missed(struct warp *warp, lane_mask group, const char *name)
 {
     const unsigned first = lowest_lane(group);
-    const lane_mask absent = warp->collective_mask[first] & warp->done;
+    const lane_mask absent = warp->collective_mask[first] & warp->finished_lanes;
     unsigned kept = 0;
 
     for (unsigned i = 0; i < warp->num_accesses_past_collectives; i++) {
         struct access_past_collective *passed = &warp->accesses_past_collectives[i];
 
-        if ((passed->lanes & absent) && !passed->waited_lanes) {
+        if ((passed->lanes & absent) && !passed->lanes_that_had_waited) {
             passed->lanes &= absent;
-            passed->waited_lanes = group;
+            passed->lanes_that_had_waited = group;
             passed->collective_site = simt_running.warp_lanes[first].wait_site;
             passed->collective_name = name;
-            warp->completed_bypassed_collective |= group;
+            warp->lanes_past_bypassed_collective |= group;
         }
-        if (passed->waited_lanes || (warp->at_collective & ~group))
+        if (passed->lanes_that_had_waited || (warp->lanes_at_collective & ~group))
             warp->accesses_past_collectives[kept++] = *passed;
     }
     warp->num_accesses_past_collectives = kept;
@@ -607,7 +609,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return false;
     }
     collective->kind = WARP_COLLECTIVE_MMA;
-    collective->operations = 1;
+    collective->num_tensor_core_operations = 1;
     switch (kind) {
     case COLLECTIVE_MMA_BFLOAT16:
     case COLLECTIVE_MMA_HALF:
@@ -615,11 +617,12 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return true;
     case COLLECTIVE_WMMA_BFLOAT16:
     case COLLECTIVE_WMMA_HALF:
-        collective->operations = 2;
+        collective->num_tensor_core_operations = 2;
         simt_complete_wmma(warp->collective_value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
         return true;
     case COLLECTIVE_WGMMA:
-        collective->operations = ((const struct product_part *)(uintptr_t)warp->collective_value[0])->num_sums / 4;
+        collective->num_tensor_core_operations =
+            ((const struct wgmma_lane_operands *)(uintptr_t)warp->collective_value[0])->num_sums / 4;
         return simt_product_complete(warp, warp->collective_value);
     default:
         collective->kind = WARP_COLLECTIVE_MATRIX_MEMORY;
@@ -634,7 +637,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return true;
     case COLLECTIVE_WGMMA_WAIT:
         /* After the wait, every lane may use the results of all lanes' products. */
-        simt_order_syncwarp(&warp->order, warp->first_thread, warp->lanes, ALL_LANES);
+        simt_order_syncwarp(&warp->ordering, warp->first_thread, warp->lanes, ALL_LANES);
         simt_products_remove_waited(warp, (unsigned)warp->collective_argument[0]);
         return true;
     default:
@@ -657,7 +660,7 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
     if (SIMT_UNLIKELY(warp->num_accesses_past_collectives > 0))
         record_missed(warp, group, names[kind]);
     collective.warp = warp;
-    collective.name = simt_collective_name(warp, first);
+    collective.name = simt_awaited_collective_name(warp, first);
     collective.lanes = group;
     collective.shuffle_bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
     memcpy(collective.operands, warp->collective_value, sizeof collective.operands);
@@ -668,15 +671,15 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
         good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         collective.kind = WARP_COLLECTIVE_SYNCWARP;
-        simt_order_syncwarp(&warp->order, warp->first_thread, warp->lanes,
-                            of_active(warp->collective_mask[first]) ? group | warp->done
+        simt_order_syncwarp(&warp->ordering, warp->first_thread, warp->lanes,
+                            of_active(warp->collective_mask[first]) ? group | warp->finished_lanes
                                                                     : warp->collective_mask[first]);
     } else {
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
     }
-    warp->at_collective &= ~group;
-    warp->ready |= group;
+    warp->lanes_at_collective &= ~group;
+    warp->ready_lanes |= group;
     if (good)
         NOTIFY_OBSERVERS(collective_done, &collective);
 }
@@ -685,19 +688,19 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
 static lane_mask lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
     const lane_mask mask = warp->collective_mask[lane];
-    const uint64_t call = warp->collective_call[lane];
+    const uint64_t call = warp->collective_call_key[lane];
     lane_mask group = 0;
 
-    FOR_EACH_LANE (other, warp->at_collective & mask) {
-        if (warp->collective_mask[other] == mask && ((warp->collective_call[other] ^ call) & CALL_AGREED) == 0)
+    FOR_EACH_LANE (other, warp->lanes_at_collective & mask) {
+        if (warp->collective_mask[other] == mask && ((warp->collective_call_key[other] ^ call) & CALL_AGREED) == 0)
             group |= lane_bit(other);
     }
     return group;
 }
 
-lane_mask simt_collective_missing(const struct warp *warp, unsigned lane)
+lane_mask simt_collective_missing_lanes(const struct warp *warp, unsigned lane)
 {
-    return warp->collective_mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
+    return warp->collective_mask[lane] & warp->lanes & ~warp->finished_lanes & ~lanes_at_same_call(warp, lane);
 }
 
 /**
@@ -707,8 +710,8 @@ static void complete_active(struct warp *warp)
 {
     lane_mask left = 0;
 
-    FOR_EACH_LANE (lane, warp->at_collective)
-        left |= (lane_mask)(collective_of(warp->collective_call[lane]) == COLLECTIVE_ACTIVE) << lane;
+    FOR_EACH_LANE (lane, warp->lanes_at_collective)
+        left |= (lane_mask)(collective_of(warp->collective_call_key[lane]) == COLLECTIVE_ACTIVE) << lane;
     while (left) {
         const uintptr_t site = simt_running.warp_lanes[lowest_lane(left)].wait_site;
         lane_mask group = 0;
@@ -716,8 +719,8 @@ static void complete_active(struct warp *warp)
         FOR_EACH_LANE (lane, left)
             group |= (lane_mask)(simt_running.warp_lanes[lane].wait_site == site) << lane;
         set_all(warp, group, group);
-        warp->at_collective &= ~group;
-        warp->ready |= group;
+        warp->lanes_at_collective &= ~group;
+        warp->ready_lanes |= group;
         left &= ~group;
     }
 }
@@ -725,30 +728,31 @@ static void complete_active(struct warp *warp)
 /** Completes the collective, or the reconvergence, that the lanes at the earliest position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
-    const lane_mask group = simt_waiting_lanes_first_in_source(warp);
+    const lane_mask group = simt_lanes_waiting_at_earliest_position(warp);
 
-    if (group && collective_of(warp->collective_call[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
-        complete(warp, group, warp->collective_call[lowest_lane(group)]);
+    if (group && collective_of(warp->collective_call_key[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
+        complete(warp, group, warp->collective_call_key[lowest_lane(group)]);
         return;
     }
-    warp->at_iteration_end &= ~group;
-    warp->at_collective &= ~group;
-    warp->ready |= group;
+    warp->lanes_at_iteration_end &= ~group;
+    warp->lanes_at_collective &= ~group;
+    warp->ready_lanes |= group;
 }
 
 void simt_collectives_complete(struct warp *warp, bool stuck)
 {
-    lane_mask left = warp->at_collective;
+    lane_mask left = warp->lanes_at_collective;
 
     while (left && !simt_faulted) {
         const unsigned lane = lowest_lane(left);
         const lane_mask group = lanes_at_same_call(warp, lane);
 
         left &= ~(group | lane_bit(lane));
-        if ((warp->collective_mask[lane] & warp->lanes & ~warp->done) != group ||
-            of_active(warp->collective_mask[lane]) || collective_of(warp->collective_call[lane]) == COLLECTIVE_ACTIVE)
+        if ((warp->collective_mask[lane] & warp->lanes & ~warp->finished_lanes) != group ||
+            of_active(warp->collective_mask[lane]) ||
+            collective_of(warp->collective_call_key[lane]) == COLLECTIVE_ACTIVE)
             continue;
-        complete(warp, group, warp->collective_call[lane]);
+        complete(warp, group, warp->collective_call_key[lane]);
     }
     if (!stuck || simt_faulted)
         return;
@@ -766,21 +770,21 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
     const char *verb = "", *at = "runs on";
     char barrier[BARRIER_NAME_SIZE];
 
-    if (warp->at_barrier >> other & 1) {
-        simt_barrier_name(absent, barrier);
+    if (warp->lanes_at_barrier >> other & 1) {
+        simt_awaited_barrier_name(absent, barrier);
         verb = "waits at ";
         at = barrier;
-    } else if (warp->at_mbarrier >> other & 1) {
+    } else if (warp->lanes_at_mbarrier >> other & 1) {
         verb = "waits at ";
         at = "an mbarrier";
-    } else if (warp->at_collective >> other & 1) {
+    } else if (warp->lanes_at_collective >> other & 1) {
         verb = "is at ";
-        at = names[collective_of(warp->collective_call[other])];
+        at = names[collective_of(warp->collective_call_key[other])];
     }
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
-             names[collective_of(warp->collective_call[lane])], SHOW_LANES(warp->collective_mask[lane]), other,
+             names[collective_of(warp->collective_call_key[lane])], SHOW_LANES(warp->collective_mask[lane]), other,
              absent->index.x, absent->index.y, absent->index.z, verb, at, absent->wait_site);
-    if (warp->at_collective >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
+    if (warp->lanes_at_collective >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
         const size_t length = strlen(text);
 
         snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->collective_mask[other]));

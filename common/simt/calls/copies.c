@@ -72,9 +72,9 @@ static uint32_t drop(uint32_t number)
 /** Removes the first of a thread's copies in flight. */
 static void drop_first(struct lane *lane)
 {
-    lane->first_copy = drop(lane->first_copy);
-    if (lane->first_copy == 0)
-        lane->last_copy = 0;
+    lane->first_async_copy = drop(lane->first_async_copy);
+    if (lane->first_async_copy == 0)
+        lane->last_async_copy = 0;
 }
 
 /* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
@@ -91,19 +91,19 @@ static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 static void access_words(const struct copy *copy)
 {
     struct word_access access = {
-        .pc = copy->pc, .site = cell_site(copy->pc), .may_include_padding = copy->from_bytes >= 8};
+        .pc = copy->pc, .site_index = site_of_pc(copy->pc), .may_include_padding = copy->from_bytes >= 8};
 
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         access.address = (uintptr_t)copy->from + 4 * word;
-        access.bytes = bytes_of_word(copy->from_bytes, word);
-        access.type = ACCESS_LOAD;
+        access.byte_mask = bytes_of_word(copy->from_bytes, word);
+        access.access_type = ACCESS_LOAD;
         access.space = SPACE_GLOBAL;
         shadow_check_load(&copy->from_cells[word], access);
     }
     for (unsigned word = 0; 4 * word < copy->bytes; word++) {
         access.address = (uintptr_t)copy->to + 4 * word;
-        access.bytes = 0xf;
-        access.type = ACCESS_STORE;
+        access.byte_mask = 0xf;
+        access.access_type = ACCESS_STORE;
         access.space = SPACE_SHARED;
         shadow_check_store(&copy->to_cells[word], access);
     }
@@ -111,7 +111,7 @@ static void access_words(const struct copy *copy)
 
 static struct stamp stamp_of(const struct shadow_cell *cell)
 {
-    return (struct stamp){.epoch = cell->write_epoch, .write = cell->write & ~(uint32_t)CELL_STATE};
+    return (struct stamp){.epoch = cell->write_epoch, .write = cell->packed_write & ~(uint32_t)CELL_STATE};
 }
 
 /**
@@ -155,7 +155,7 @@ static void check_source(const struct copy *copy)
             "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
             " before they were waited for",
             copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
-            simt_site_pc(now.write & CELL_SITE));
+            simt_pc_of_site(now.write & CELL_SITE));
     }
 }
 
@@ -210,7 +210,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
-    if (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume)
+    if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
         simt_fault_shared_bounds((unsigned)bytes, true, pc);
 }
 
@@ -232,7 +232,7 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
             cudaErrorMisalignedAddress, pc, "misaligned address",
             "copies %zu bytes asynchronously from an address that is not a multiple of %zu (it ends in 0x%x)", bytes,
             bytes, (unsigned)((uintptr_t)from & 0xff));
-    if (is_data && !simt_variable_contains((uintptr_t)from, copied))
+    if (is_data && !simt_device_variable_contains((uintptr_t)from, copied))
         simt_fault_outside_device_variables((uintptr_t)from, (unsigned)copied, false, pc);
     *offset = is_data ? data | EVENT_PROGRAM_DATA : global;
     return is_data ? simt_memory.device_variables_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
@@ -262,16 +262,16 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
                           .to_cells = simt_memory.shared_shadow + shared / 4,
                           .from_cells = from_cells,
                           .pc = pc,
-                          .group = lane->num_copy_groups,
+                          .group = lane->num_committed_copy_groups,
                           .bytes = (uint8_t)bytes,
                           .from_bytes = (uint8_t)(bytes - zero_bytes)};
-    if (lane->last_copy)
-        copies[lane->last_copy].next = number;
+    if (lane->last_async_copy)
+        copies[lane->last_async_copy].next = number;
     else
-        lane->first_copy = number;
-    lane->last_copy = number;
+        lane->first_async_copy = number;
+    lane->last_async_copy = number;
     begin_copy(copy);
-    simt_order.last_load = 0;
+    simt_order.packed_last_load = 0;
     simt_record_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
     simt_record_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
 }
@@ -279,54 +279,55 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
 void simt_async_copies_commit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->num_copy_groups++;
+        simt_running.lane->num_committed_copy_groups++;
 }
 
 void simt_async_copies_wait(size_t num_pending)
 {
     struct lane *const lane = simt_running.lane;
 
-    while (lane && lane->first_copy && copies[lane->first_copy].group + (uint64_t)num_pending < lane->num_copy_groups) {
-        end_copy(&copies[lane->first_copy]);
+    while (lane && lane->first_async_copy &&
+           copies[lane->first_async_copy].group + (uint64_t)num_pending < lane->num_committed_copy_groups) {
+        end_copy(&copies[lane->first_async_copy]);
         drop_first(lane);
     }
 }
 
-uint32_t simt_async_copies_detach(void)
+uint32_t simt_async_copies_detach_in_flight(void)
 {
-    const uint32_t first = simt_running.lane->first_copy;
+    const uint32_t first = simt_running.lane->first_async_copy;
 
-    simt_running.lane->first_copy = simt_running.lane->last_copy = 0;
+    simt_running.lane->first_async_copy = simt_running.lane->last_async_copy = 0;
     return first;
 }
 
-void simt_async_copies_complete(uint32_t *first_copy)
+void simt_async_copies_complete(uint32_t *first_async_copy)
 {
-    while (*first_copy) {
-        const struct copy *const copy = &copies[*first_copy];
+    while (*first_async_copy) {
+        const struct copy *const copy = &copies[*first_async_copy];
 
         check_source(copy);
         complete(copy);
         fill(copy);
-        *first_copy = drop(*first_copy);
+        *first_async_copy = drop(*first_async_copy);
     }
 }
 
-void simt_async_copies_discard(uint32_t *first_copy)
+void simt_async_copies_discard(uint32_t *first_async_copy)
 {
-    while (*first_copy) {
-        unmark(&copies[*first_copy]);
-        *first_copy = drop(*first_copy);
+    while (*first_async_copy) {
+        unmark(&copies[*first_async_copy]);
+        *first_async_copy = drop(*first_async_copy);
     }
 }
 
-void simt_async_copies_discard_of_block(struct block *block)
+void simt_block_discard_async_copies(struct block *block)
 {
     for (unsigned i = 0; i < block->num_threads && under_way > 0; i++) {
         struct lane *const lane = &block->lane[i];
 
-        while (lane->first_copy) {
-            unmark(&copies[lane->first_copy]);
+        while (lane->first_async_copy) {
+            unmark(&copies[lane->first_async_copy]);
             drop_first(lane);
         }
     }

@@ -45,7 +45,7 @@ static void *heap_allocate(size_t bytes, const char *made_by, uintptr_t call_sit
     heap_used += heap_bytes(bytes);
     simt_copy_marks_to_shadow(offset, bytes);
     simt_memory.arena_bytes = simt_arena.used_end;
-    simt_memory_watch(simt_memory.watched);
+    simt_memory_set_watched(simt_memory.is_watched);
     return memory;
 }
 
@@ -56,10 +56,10 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
 {
     struct word_access access = {.address = (uintptr_t)simt_arena.base + allocation->offset,
                                  .pc = pc,
-                                 .site = cell_site(pc),
-                                 .bytes = 0xf,
+                                 .site_index = site_of_pc(pc),
+                                 .byte_mask = 0xf,
                                  .is_deallocation = true,
-                                 .type = ACCESS_STORE,
+                                 .access_type = ACCESS_STORE,
                                  .space = SPACE_GLOBAL};
 
     for (size_t word = 0; word < (allocation->bytes + 3) / 4; word++, access.address += 4)
@@ -124,7 +124,7 @@ static _Noreturn void fault_release(const void *memory, const char *freed_by, ui
     if (strcmp(freed_by, "delete[]") != 0 && is_behind_count(memory))
         fault_mismatch(freed_by, "new[]", "delete[]", pc);
 
-    if (simt_allocation_starting_at(memory) || !simt_arena_describe((uintptr_t)memory, where, sizeof where))
+    if (simt_allocation_starting_at(memory) || !simt_arena_describe_address((uintptr_t)memory, where, sizeof where))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "frees memory that no kernel has allocated");
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "frees a pointer that is %s; it must be one that malloc() returned, and not be freed twice", where);

@@ -44,11 +44,11 @@ ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
     struct lane *lane = simt_running.lane;
     struct lane_event *event = lane->next_event;
 
-    event->key = lane->next_event_key++;
-    event->access = access;
+    event->position_key = lane->next_position_key++;
+    event->packed_access = access;
     event->pc = pc;
     lane->next_event = event + 1;
-    if (SIMT_UNLIKELY(event + 1 == lane->buffer_end))
+    if (SIMT_UNLIKELY(event + 1 == lane->event_buffer_end))
         simt_lane_suspend();
 }
 
@@ -62,7 +62,7 @@ static void make_room_for_event(void)
 {
     const struct lane *lane = simt_running.lane;
 
-    if (lane->next_event + 1 == lane->buffer_end)
+    if (lane->next_event + 1 == lane->event_buffer_end)
         simt_lane_suspend();
 }
 
@@ -79,24 +79,24 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
  */
 void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
-    if (simt_memory.watched)
+    if (simt_memory.is_watched)
         announce(address, bytes, kind);
     record(pc, access_of(kind, bytes, offset));
 }
 
-void simt_record_bulk_copy(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset)
+void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset)
 {
-    if (SIMT_LIKELY(!simt_memory.watched))
+    if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
     make_room_for_event();
     NOTIFY_OBSERVERS(lane_issues_bulk_copy, bytes, shared_offset);
     record(pc, access_of(EVENT_BULK_COPY, 0, source_offset));
 }
 
-void simt_record_mbarrier_use(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset, uint64_t operand,
-                              uint64_t phase)
+void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
+                                uint64_t operand, uint64_t phase)
 {
-    if (SIMT_LIKELY(!simt_memory.watched))
+    if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
     make_room_for_event();
     NOTIFY_OBSERVERS(lane_uses_mbarrier, operand, phase);
@@ -119,7 +119,7 @@ ALWAYS_INLINE bool stores(struct touch touch)
 
 ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access access)
 {
-    if (access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC)
+    if (access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC)
         shadow_check_store(cell, access);
     else
         shadow_check_load(cell, access);
@@ -136,23 +136,23 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
     struct shadow_cell *cell = shadow + offset / 4;
     struct word_access access = {.address = address,
                                  .pc = pc,
-                                 .site = cell_site(pc),
-                                 .bytes = 0xf,
+                                 .site_index = site_of_pc(pc),
+                                 .byte_mask = 0xf,
                                  .atomic_kind = touch.kind,
                                  .reads_old_value = touch.reads_old_value,
                                  .may_include_padding = touch.may_include_padding || bytes >= 8,
-                                 .type = touch.what,
+                                 .access_type = touch.what,
                                  .space = space};
 
     if (touch.what == ACCESS_STORE)
-        simt_progress.polls_without_progress = 0;
+        simt_progress.num_polls_without_progress = 0;
     if (touch.what == ACCESS_LOAD)
-        simt_running.lane->loads_hash = simt_running.lane->loads_hash * 31 + address;
+        simt_running.lane->loads_since_poll_hash = simt_running.lane->loads_since_poll_hash * 31 + address;
     if (!stores(touch))
-        simt_order.last_load = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
+        simt_order.packed_last_load = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
         access.address -= offset % 4;
-        access.bytes = (uint8_t)(((1u << bytes) - 1) << offset % 4);
+        access.byte_mask = (uint8_t)(((1u << bytes) - 1) << offset % 4);
         access.atomic_kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
         shadow_word(cell, access);
         return;
@@ -178,7 +178,7 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
-                    store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared);
+                    store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared_bytes);
 }
 
 /**
@@ -194,13 +194,13 @@ static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const str
             cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
             "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
             "global memory for data that several blocks use",
-            simt_site_pc(cell->write & CELL_SITE));
+            simt_pc_of_site(cell->packed_write & CELL_SITE));
     if (pointer - simt_running.lane->stack_low < fiber_stack_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another thread's local memory",
                         "reads a pointer to local memory that %s has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
                         "global memory for data that several threads or launches use",
                         cell->write_epoch < simt_order.first_epoch ? "an earlier launch" : "another block",
-                        simt_site_pc(cell->write & CELL_SITE));
+                        simt_pc_of_site(cell->packed_write & CELL_SITE));
 }
 
 /** Checks 8 bytes that a thread has loaded from global memory, which may be a pointer that is not valid there. */
@@ -237,8 +237,8 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
     if (SIMT_LIKELY(shared < shared_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, touch.what, pc);
-        if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_end &&
-                          shared < simt_memory.dynamic_shared_resume))
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_requested_end &&
+                          shared < simt_memory.dynamic_shared_array_end))
             simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
@@ -257,7 +257,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
  */
 static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    if (!simt_variable_contains(address, bytes))
+    if (!simt_device_variable_contains(address, bytes))
         simt_fault_outside_device_variables(address, bytes, store, pc);
     if (address % bytes != 0)
         fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
@@ -312,7 +312,7 @@ static bool is_in_device_table(uintptr_t address)
            simt_program.read_only_device_high - simt_program.read_only_device_low;
 }
 
-void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
     const uintptr_t shared = meant - simt_memory.shared_begin;
@@ -326,8 +326,8 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     if (shared < simt_memory.shared_bytes) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
 
-        if (simt_word_is_outside_variables(cell))
-            simt_fault_outside_variables(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
+        if (simt_word_is_outside_shared_variables(cell))
+            simt_fault_outside_shared_variables(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
         kind = "out-of-bounds shared access";
     } else if (meant - simt_memory.arena_begin < simt_memory.arena_bytes) {
         kind = "out-of-bounds global access";
@@ -404,9 +404,9 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
     char where[160];
 
     if (!simt_host_access_is_invalid((const void *)address, bytes) ||
-        !simt_arena_describe(address, where, sizeof where))
+        !simt_arena_describe_address(address, where, sizeof where))
         return;
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     simt_fault_set_message(cudaErrorIllegalAddress,
                            "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
                            "compare the index with the number of elements",
@@ -442,7 +442,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     const struct lane *lane = simt_running.lane;
     const struct program_image *image = &simt_program;
 
-    if (SIMT_UNLIKELY(simt_memory.watched) &&
+    if (SIMT_UNLIKELY(simt_memory.is_watched) &&
         access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
@@ -450,7 +450,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         host_accesses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
             address - image->device_variables_low < image->device_variables_high - image->device_variables_low)
-            simt_fault_host_access(simt_variable_at(address), store, pc);
+            simt_fault_host_access(simt_device_variable_name_at(address), store, pc);
         return;
     }
     if (address - image->builtin_low < image->builtin_high - image->builtin_low)
@@ -469,8 +469,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                             store ? "writes" : "reads", bytes);
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
-        if (SIMT_UNLIKELY(simt_running.warp->products))
-            simt_products_check_sums(address, bytes, store, pc);
+        if (SIMT_UNLIKELY(simt_running.warp->wgmma_products))
+            simt_products_check_sum_access(address, bytes, store, pc);
         return;
     }
     if (address - image->constant_low < image->constant_high - image->constant_low) {
@@ -515,7 +515,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             fault_misaligned(address, bytes, touch.what, pc);
         return;
     }
-    simt_check_index(address, bytes, touch.what, pc);
+    simt_check_index_in_bounds(address, bytes, touch.what, pc);
     if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes) {
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
@@ -553,14 +553,15 @@ ALWAYS_INLINE bool is_own(uintptr_t address, unsigned bytes)
     const struct lane *lane = simt_running.lane;
 
     return lane && address - lane->stack_low < fiber_stack_bytes && address % bytes == 0 &&
-           !simt_running.warp->products;
+           !simt_running.warp->wgmma_products;
 }
 
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast_bytes, simt_memory.shared_fast_bytes, false) &&
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast_path_bytes, simt_memory.shared_fast_path_bytes,
+                       false) &&
         (touch.what == ACCESS_ATOMIC || !is_own(address, bytes)))
         access_elsewhere(address, bytes, touch, pc);
 }
@@ -600,13 +601,13 @@ void simt_record_poll(const void *address)
 
     struct lane *const lane = simt_running.lane;
 
-    if (lane->loads_hash !=
+    if (lane->loads_since_poll_hash !=
         lane->loads_hash_at_poll) /* the lane's loads since its last poll differ from those before it */
-        simt_progress.polls_without_progress = 0;
-    lane->loads_hash_at_poll = lane->loads_hash;
-    lane->loads_hash = 0;
+        simt_progress.num_polls_without_progress = 0;
+    lane->loads_hash_at_poll = lane->loads_since_poll_hash;
+    lane->loads_since_poll_hash = 0;
     lane->num_polls++;
-    simt_progress.polls_without_progress++;
+    simt_progress.num_polls_without_progress++;
     last_polled = (uintptr_t)address;
     if (cell)
         simt_last_polls[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct last_poll){
@@ -627,7 +628,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         touch.kind = ATOMIC_STORE;
     }
     if (store)
-        simt_progress.polls_without_progress = 0;
+        simt_progress.num_polls_without_progress = 0;
     else
         simt_record_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
@@ -651,9 +652,9 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         host_accesses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
-    lane->access_is_split = most_events >= LANE_EVENTS / 2;
-    if (simt_memory.watched && !lane->access_is_split &&
-        (size_t)(lane->buffer_end - lane->next_event) <= most_events + 1)
+    lane->access_exceeds_event_buffer = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.is_watched && !lane->access_exceeds_event_buffer &&
+        (size_t)(lane->event_buffer_end - lane->next_event) <= most_events + 1)
         simt_lane_suspend();
     while (bytes > 0) {
         const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
@@ -662,7 +663,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         at += part;
         bytes -= part;
     }
-    lane->access_is_split = false;
+    lane->access_exceeds_event_buffer = false;
 }
 
 static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
@@ -697,7 +698,7 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
                        SPACE_GLOBAL);
         simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
-        if (shared + bytes > simt_memory.dynamic_shared_end && shared < simt_memory.dynamic_shared_resume)
+        if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
             simt_fault_shared_bounds(bytes, true, pc);
         touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
@@ -712,7 +713,7 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
     }
 }
 
-void simt_check_and_record_matrix_row(const void *row, uintptr_t pc)
+void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc)
 {
     if ((uintptr_t)row - simt_memory.shared_begin >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -720,24 +721,24 @@ void simt_check_and_record_matrix_row(const void *row, uintptr_t pc)
     access_memory(row, 16, false, pc);
 }
 
-void simt_exempt_last_load(const void *pointer, unsigned bytes)
+void simt_exempt_last_load_from_races(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena_begin;
     const uintptr_t shared = address - simt_memory.shared_begin;
 
-    if (!simt_running.lane || simt_order.last_load != (address << 5 | bytes) || address % bytes != 0)
+    if (!simt_running.lane || simt_order.packed_last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
-        simt_deferred_race_excuse_cas(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+        simt_deferred_race_drop_for_cas(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
     else if (shared < simt_memory.shared_bytes)
-        simt_deferred_race_excuse_cas(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
-    else if (simt_variable_contains(address, bytes) &&
+        simt_deferred_race_drop_for_cas(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+    else if (simt_device_variable_contains(address, bytes) &&
              address - simt_program.device_variables_low <
                  simt_program.device_variables_high - simt_program.device_variables_low)
-        simt_deferred_race_excuse_cas(simt_memory.device_variables_shadow +
-                                          (address - simt_program.device_variables_low) / 4,
-                                      SPACE_GLOBAL, bytes);
+        simt_deferred_race_drop_for_cas(simt_memory.device_variables_shadow +
+                                            (address - simt_program.device_variables_low) / 4,
+                                        SPACE_GLOBAL, bytes);
 }
 
 /** Reports an address in shared or local memory that a kernel thread passes to a function for global memory. */
@@ -751,13 +752,13 @@ static void check_global(uintptr_t address, const char *function, uintptr_t pc)
                         is_shared ? "shared memory" : "a local variable or a parameter", function);
 }
 
-void simt_check_global(const void *pointer, const char *function)
+void simt_check_global_pointer(const void *pointer, const char *function)
 {
     if (simt_running.lane)
         check_global((uintptr_t)pointer, function, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_ldg(const void *pointer, unsigned bytes)
+void simt_check_ldg_bytes(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t pc = SIMT_RETURN_ADDRESS();
@@ -768,14 +769,15 @@ void simt_check_ldg(const void *pointer, unsigned bytes)
     check_global(address, "__ldg()", pc);
     for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
         simt_check_ldg_load(
-            cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
-                                              .pc = pc,
-                                              .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
-                                              .type = ACCESS_LOAD,
-                                              .space = SPACE_GLOBAL});
+            cell + word,
+            (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
+                                 .pc = pc,
+                                 .byte_mask = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
+                                 .access_type = ACCESS_LOAD,
+                                 .space = SPACE_GLOBAL});
 }
 
-void simt_check_range(const void *pointer, size_t bytes, int store)
+void simt_check_memory_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_running.lane)
         access_parts(pointer, bytes, store, SIMT_RETURN_ADDRESS());
@@ -833,7 +835,7 @@ void simt_fault_host_function(const char *name)
                              "calls %s(), which is a function of the host", name);
 }
 
-int simt_on_device(void)
+int simt_is_in_kernel(void)
 {
     return simt_running.lane != NULL;
 }
@@ -846,13 +848,14 @@ void simt_fault_host_constant(void)
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
-void simt_basic_block(unsigned mark_number)
+void simt_basic_block_begins(unsigned mark_number)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->next_event_key = (lane->next_event_key & KEY_DEPTH_MASK) | (uint64_t)mark_number << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
+                                                                               << KEY_BASIC_BLOCK_SHIFT;
     record(SIMT_RETURN_ADDRESS(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
@@ -862,17 +865,17 @@ uint64_t simt_call_begins(unsigned mark_number)
 
     if (!lane)
         return 0;
-    const uint64_t saved_key = lane->next_event_key;
+    const uint64_t saved_key = lane->next_position_key;
 
-    lane->next_event_key = ((saved_key & KEY_DEPTH_MASK) - KEY_ONE_CALL) | (uint64_t)mark_number
-                                                                               << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = ((saved_key & KEY_DEPTH_MASK) - KEY_ONE_CALL) | (uint64_t)mark_number
+                                                                                  << KEY_BASIC_BLOCK_SHIFT;
     return saved_key;
 }
 
 void simt_call_ends(uint64_t saved_key)
 {
     if (simt_running.lane)
-        simt_running.lane->next_event_key = saved_key;
+        simt_running.lane->next_position_key = saved_key;
 }
 
 /**

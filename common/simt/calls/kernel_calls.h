@@ -22,7 +22,7 @@ void simt_record_poll(const void *address);
 void simt_describe_polled_word(char text[ARRAY_TEXT_SIZE]);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
-void simt_check_and_record_matrix_row(const void *row, uintptr_t pc);
+void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc);
 
 /** Records an access that has already been checked as an event of the running lane. */
 void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
@@ -31,40 +31,40 @@ void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, 
  * Records an EVENT_BULK_COPY of `bytes` bytes from `source_offset`, an offset in global memory as events record it, but
  * only while memory is watched.
  */
-void simt_record_bulk_copy(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset);
+void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset);
 /**
  * Records an EVENT_MBARRIER for the mbarrier at an offset in shared memory, but only while memory is watched. `operand`
  * and `phase` are the arguments of the observers' lane_uses_mbarrier.
  */
-void simt_record_mbarrier_use(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset, uint64_t operand,
-                              uint64_t phase);
+void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
+                                uint64_t operand, uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
-void simt_async_copies_discard_of_block(struct block *block);
+void simt_block_discard_async_copies(struct block *block);
 
 /**
  * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
- * functions below complete or drop all these copies. After each copy they set *first_copy to the first remaining copy,
- * because completing a copy may end the launch.
+ * functions below complete or drop all these copies. After each copy they set *first_async_copy to the first remaining
+ * copy, because completing a copy may end the launch.
  */
-uint32_t simt_async_copies_detach(void);
-void simt_async_copies_complete(uint32_t *first_copy);
-void simt_async_copies_discard(uint32_t *first_copy);
+uint32_t simt_async_copies_detach_in_flight(void);
+void simt_async_copies_complete(uint32_t *first_async_copy);
+void simt_async_copies_discard(uint32_t *first_async_copy);
 
 /**
  * Times out all mbarrier waits that have a time limit; called when no lane can run. Returns whether there were any such
  * waits.
  */
-bool simt_mbarriers_time_out(struct block *block);
+bool simt_mbarrier_waits_time_out(struct block *block);
 /** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
 /** Advises on the mbarrier waits of these lanes, none of which can ever end. */
 void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
-void simt_mbarriers_check_no_copies(const struct block *block);
+void simt_mbarriers_check_no_copies_in_flight(const struct block *block);
 /** Frees the mbarriers of a block. */
 void simt_mbarriers_free(struct block *block);
 
@@ -72,13 +72,13 @@ void simt_mbarriers_free(struct block *block);
  * Exempts the running lane's last load from race reports if that load read the word that a compare-and-swap now
  * updates.
  */
-void simt_exempt_last_load(const void *pointer, unsigned bytes);
+void simt_exempt_last_load_from_races(const void *pointer, unsigned bytes);
 
 /**
  * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
  * SIMT_INDEX_DISPLACEMENT.
  */
-void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
+void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /**
  * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can
@@ -94,11 +94,11 @@ _Noreturn void simt_reject_host_call(const char *name, uintptr_t call_site);
 
 enum { BARRIER_NAME_SIZE = 32 };
 /** Writes the name of the call at which a lane waits for its block or for the grid. */
-void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE]);
+void simt_awaited_barrier_name(const struct lane *lane, char name[BARRIER_NAME_SIZE]);
 /** Returns the name of the collective at which a lane of the warp waits. */
-const char *simt_collective_name(const struct warp *warp, unsigned lane);
+const char *simt_awaited_collective_name(const struct warp *warp, unsigned lane);
 /** Returns the lanes that a waiting lane still waits for. */
-lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
+lane_mask simt_collective_missing_lanes(const struct warp *warp, unsigned lane);
 /** Describes what a waiting lane waits for, and where the first of the `missing` lanes is instead. */
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
                               char *text, size_t size);
@@ -106,21 +106,21 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_block_barrier_complete(struct block *block);
 /**
- * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_if_after() does. Does
- * nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may run
- * before it.
+ * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_if_after_call() does.
+ * Does nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may
+ * run before it.
  */
 void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */
-void simt_block_barrier_open(struct block *block);
+void simt_block_barrier_release_threads(struct block *block);
 
 /**
  * Install and remove the handlers that turn signals raised by a kernel's instructions into faults, and the timer that
  * ends a loop without events after about the time that `event_limit` events take. The first function returns false on
  * failure.
  */
-bool simt_signals_install(uint64_t event_limit);
-void simt_signals_remove(void);
+bool simt_signal_handlers_install(uint64_t event_limit);
+void simt_signal_handlers_remove(void);
 
 /** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit;

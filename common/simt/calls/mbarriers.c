@@ -61,7 +61,7 @@ struct barrier {
     uint32_t epoch;
     uintptr_t pc;
 
-    uint32_t first_copy, last_copy;
+    uint32_t first_async_copy, last_async_copy;
     struct copy_arrival *copy_arrivals;
     struct vector_clock *arriving;  /**< vector clock of the arrivals in this phase */
     struct vector_clock *completed; /**< vector clock of the arrivals in all phases that have ended */
@@ -111,8 +111,8 @@ static void check_address(const void *address, uintptr_t pc)
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "has an mbarrier at an address that is not a multiple of 8 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)address & 0xff));
-    if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_end &&
-        shared < simt_memory.dynamic_shared_resume)
+    if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_requested_end &&
+        shared < simt_memory.dynamic_shared_array_end)
         simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
 }
 
@@ -132,7 +132,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
                         "uses an mbarrier that no thread has initialised, or that was written over");
     struct barrier *const barrier = &barriers[number];
 
-    if (!simt_is_ordered(barrier->epoch, barrier->thread, false)) {
+    if (!simt_accesses_are_ordered(barrier->epoch, barrier->thread, false)) {
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
@@ -146,7 +146,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
 static void record_use(const void *address, enum mbarrier_operation operation, uint32_t operand, uint32_t phase,
                        uintptr_t pc)
 {
-    simt_record_mbarrier_use(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
+    simt_record_mbarrier_event(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
 }
 
 /** Advises to wait for the other parity, because the wait called at `wait` returned at once for this reason. */
@@ -254,11 +254,11 @@ static void wake(struct barrier *barrier)
     for (unsigned i = 0; i < block->num_warps && barrier->waiting > 0; i++) {
         struct warp *const warp = &block->warp[i];
 
-        FOR_EACH_LANE (lane, warp->at_mbarrier) {
+        FOR_EACH_LANE (lane, warp->lanes_at_mbarrier) {
             if (block->lane[warp->first_thread + lane].awaited_mbarrier != number)
                 continue;
-            warp->at_mbarrier &= ~lane_bit(lane);
-            warp->ready |= lane_bit(lane);
+            warp->lanes_at_mbarrier &= ~lane_bit(lane);
+            warp->ready_lanes |= lane_bit(lane);
             barrier->waiting--;
         }
     }
@@ -307,7 +307,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
         barrier->announcement = pc;
     }
     count_bytes(barrier, bytes, pc);
-    simt_order_release(&barrier->arriving);
+    simt_order_mbarrier_release(&barrier->arriving);
     end_phase(barrier);
 }
 
@@ -323,7 +323,7 @@ void simt_mbarrier_arrive_expect(void *address, uint32_t bytes)
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
-    const uint32_t phase = barrier->phase, first = simt_async_copies_detach();
+    const uint32_t phase = barrier->phase, first = simt_async_copies_detach_in_flight();
 
     if (first) {
         struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);
@@ -349,8 +349,9 @@ static bool has_ended(const struct barrier *barrier, uint32_t parity)
 /** Returns the first bulk copy of a phase that has ended, or 0 if there is none. */
 static uint32_t ended_copy(const struct barrier *barrier)
 {
-    return barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase ? barrier->first_copy
-                                                                                                 : 0;
+    return barrier->first_async_copy && simt_bulk_copy_at(barrier->first_async_copy)->mbarrier_phase < barrier->phase
+               ? barrier->first_async_copy
+               : 0;
 }
 
 /**
@@ -366,8 +367,8 @@ static void complete_bulk_copies(struct barrier *barrier)
         simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->wait_site, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
-        simt_order_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread, simt_order.epoch);
-        barrier->first_copy = simt_bulk_copy_complete(number);
+        simt_order_mbarrier_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread, simt_order.epoch);
+        barrier->first_async_copy = simt_bulk_copy_complete(number);
     }
     simt_order.epoch++;
 }
@@ -385,7 +386,7 @@ static void complete_thread_copies(struct barrier *barrier)
             continue;
         }
         simt_order.epoch++;
-        simt_order_add_write(&barrier->completed, one->thread, simt_order.epoch);
+        simt_order_mbarrier_add_write(&barrier->completed, one->thread, simt_order.epoch);
         simt_async_copies_complete(&one->first);
         simt_order.epoch++;
         *copy_arrivals = one->next;
@@ -413,7 +414,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
     uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
-    simt_order.last_load = 0;
+    simt_order.packed_last_load = 0;
     if (!has_ended(&barriers[number], parity)) {
         struct warp *const warp = simt_running.warp;
 
@@ -422,11 +423,11 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
         lane->barrier_id = 0;
         lane->awaited_mbarrier = number;
         lane->awaited_parity = parity & 1;
-        lane->waits_without_limit = without_limit;
-        warp->ready &= ~self;
-        warp->at_mbarrier |= self;
+        lane->waits_without_time_limit = without_limit;
+        warp->ready_lanes &= ~self;
+        warp->lanes_at_mbarrier |= self;
         barriers[number].waiting++;
-        simt_progress.num_arrivals++;
+        simt_progress.num_collective_arrivals++;
         simt_lane_suspend();
     }
     struct barrier *const barrier = &barriers[number];
@@ -442,7 +443,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     record_seen(barrier, phase + 1);
     complete_bulk_copies(barrier);
     complete_thread_copies(barrier);
-    simt_order_acquire(barrier->completed);
+    simt_order_mbarrier_acquire(barrier->completed);
     record_use(address, MBARRIER_WAIT, parity & 1, phase, pc);
     return 1;
 }
@@ -457,22 +458,22 @@ void simt_mbarrier_wait(void *address, uint32_t parity)
     wait(address, parity, true, SIMT_RETURN_ADDRESS());
 }
 
-bool simt_mbarriers_time_out(struct block *block)
+bool simt_mbarrier_waits_time_out(struct block *block)
 {
     bool any = false;
 
     for (unsigned i = 0; i < block->num_warps; i++) {
         struct warp *const warp = &block->warp[i];
 
-        FOR_EACH_LANE (l, warp->at_mbarrier) {
+        FOR_EACH_LANE (l, warp->lanes_at_mbarrier) {
             struct lane *const lane = &block->lane[warp->first_thread + l];
 
-            if (lane->waits_without_limit)
+            if (lane->waits_without_time_limit)
                 continue;
             barriers[lane->awaited_mbarrier].waiting--;
             lane->awaited_mbarrier = 0;
-            warp->at_mbarrier &= ~lane_bit(l);
-            warp->ready |= lane_bit(l);
+            warp->lanes_at_mbarrier &= ~lane_bit(l);
+            warp->ready_lanes |= lane_bit(l);
             any = true;
         }
     }
@@ -501,9 +502,9 @@ static bool has_returned_early(uintptr_t call_site)
 {
     char line[LOCATION_TEXT_SIZE], early[LOCATION_TEXT_SIZE];
 
-    simt_source_line(call_site, line);
+    simt_format_source_line(call_site, line);
     for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
-        simt_source_line(barriers[number].early_wait, early);
+        simt_format_source_line(barriers[number].early_wait, early);
         if (barriers[number].early_wait && strcmp(line, early) == 0)
             return true;
     }
@@ -540,14 +541,13 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
         snprintf(ended, sizeof ended, "; %s arrivals have ended %u phases of %u arrival%s each",
                  simt_in_thousands(arrivals, number), barrier->phase, barrier->count, barrier->count == 1 ? "" : "s");
     if (missed >= 2)
-        snprintf(late, sizeof late,
-                 "; phases %u to %u have ended without a wait of this thread, which comes too late",
+        snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
                  barrier->phase - missed, barrier->phase - 1);
     simt_describe_array(barrier->address, true, of);
-    snprintf(text, size,
-             "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION ", which lacks %u of %u arrivals%s%s%s",
-             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended,
-             late);
+    snprintf(
+        text, size,
+        "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION ", which lacks %u of %u arrivals%s%s%s",
+        barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended, late);
 }
 
 /** Advises on a wait for a phase that others have overtaken. */
@@ -563,11 +563,13 @@ static void advise_on_overtaken(const struct barrier *barrier, char *text, size_
                                     "or, if all lanes shall arrive, a greater number there",
                  barrier->pc);
     else if (by_one)
-        snprintf(text, size, SIMT_ADVICE_PREFIX
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX
                  "let the thread that arrives wait for the other threads before it begins another phase: by a second "
                  "mbarrier, at which they arrive, or __syncthreads()");
     else
-        snprintf(text, size, SIMT_ADVICE_PREFIX
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX
                  "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is right, let threads "
                  "wait for each phase before they arrive for the next but one");
 }
@@ -603,7 +605,8 @@ void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, c
 
     if (barrier->bytes > 0)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION " as the copies bring, which is %lld so far; "
+                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION
+                                    " as the copies bring, which is %lld so far; "
                                     "or issue the copies that are lacking",
                  barrier->announcement, (long long)copied);
     else if (barrier->bytes < 0)
@@ -633,23 +636,23 @@ static void issue(struct bulk_copy *copy, void *address)
                         "mbarrier_init_fence() after the last mbarrier_init(), before the __syncthreads()",
                         barrier->pc);
     copy->issuing_thread = simt_running.lane->thread;
-    copy->phase = barrier->phase;
+    copy->mbarrier_phase = barrier->phase;
     const uint32_t number = simt_bulk_copy_issue(copy);
 
-    if (barrier->first_copy)
-        simt_bulk_copy_at(barrier->last_copy)->next_copy = number;
+    if (barrier->first_async_copy)
+        simt_bulk_copy_at(barrier->last_async_copy)->next_copy_of_mbarrier = number;
     else
-        barrier->first_copy = number;
-    barrier->last_copy = number;
-    simt_bulk_copy_begin(number);
-    simt_order_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
-    simt_order.last_load = 0;
+        barrier->first_async_copy = number;
+    barrier->last_async_copy = number;
+    simt_bulk_copy_check_and_mark(number);
+    simt_order_mbarrier_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
+    simt_order.packed_last_load = 0;
     NOTIFY_OBSERVERS(bulk_copied, bulk_copy_bytes(copy));
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
-    if (SIMT_UNLIKELY(simt_memory.watched))
-        simt_record_bulk_copy(copy->pc, simt_bulk_copy_source_offset(number), bulk_copy_bytes(copy),
-                              (uintptr_t)copy->destination - simt_memory.shared_begin);
+    if (SIMT_UNLIKELY(simt_memory.is_watched))
+        simt_record_bulk_copy_event(copy->pc, simt_bulk_copy_source_offset(number), bulk_copy_bytes(copy),
+                                    (uintptr_t)copy->destination - simt_memory.shared_begin);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
@@ -719,12 +722,12 @@ void simt_bulk_copy_tile(void *destination, const simt_tensor_map *map, int32_t 
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
-void simt_mbarriers_check_no_copies(const struct block *block)
+void simt_mbarriers_check_no_copies_in_flight(const struct block *block)
 {
     for (uint32_t number = block->first_mbarrier; number; number = barriers[number].next) {
-        const struct bulk_copy *const copy = simt_bulk_copy_at(barriers[number].first_copy);
+        const struct bulk_copy *const copy = simt_bulk_copy_at(barriers[number].first_async_copy);
 
-        if (!barriers[number].first_copy)
+        if (!barriers[number].first_async_copy)
             continue;
         simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(copy->issuing_thread), copy->pc,
                           "asynchronous copy under way",
@@ -739,8 +742,8 @@ void simt_mbarriers_free(struct block *block)
         const uint32_t number = block->first_mbarrier;
         struct barrier *const barrier = &barriers[number];
 
-        while (barrier->first_copy)
-            barrier->first_copy = simt_bulk_copy_discard(barrier->first_copy);
+        while (barrier->first_async_copy)
+            barrier->first_async_copy = simt_bulk_copy_discard(barrier->first_async_copy);
         while (barrier->copy_arrivals) {
             struct copy_arrival *const copy_arrivals = barrier->copy_arrivals;
 

@@ -79,13 +79,13 @@ void simt_complete_wmma(const uint64_t lane_addresses[WARP_LANES], enum simt_ele
 
 static const uint16_t *row_of(const uint64_t lanes[WARP_LANES], unsigned matrix, unsigned row)
 {
-    return ((const struct matrix_rows *)(uintptr_t)lanes[8 * matrix + row])->row;
+    return ((const struct ldmatrix_lane_data *)(uintptr_t)lanes[8 * matrix + row])->row;
 }
 
 void simt_complete_ldmatrix(const uint64_t lane_addresses[WARP_LANES], unsigned num_matrices, bool transposed)
 {
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        struct matrix_rows *mine = (struct matrix_rows *)(uintptr_t)lane_addresses[lane];
+        struct ldmatrix_lane_data *mine = (struct ldmatrix_lane_data *)(uintptr_t)lane_addresses[lane];
         const unsigned major = lane / 4, minor = lane % 4 * 2;
 
         for (unsigned matrix = 0; matrix < num_matrices; matrix++) {

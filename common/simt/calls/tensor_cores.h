@@ -23,7 +23,7 @@ struct mma_fragments {
 };
 
 /** A lane's part of an ldmatrix: a row as input, and its fragment of every matrix as output. */
-struct matrix_rows {
+struct ldmatrix_lane_data {
     struct simt_fragment_words fragments;
     uint16_t row[8];
 };

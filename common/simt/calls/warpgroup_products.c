@@ -53,7 +53,7 @@ struct products {
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-uint64_t simt_wgmma_operand(const void *shared)
+uint64_t simt_wgmma_descriptor(const void *shared)
 {
     const uintptr_t offset = (uintptr_t)shared - simt_memory.shared_begin;
 
@@ -72,7 +72,8 @@ uint64_t simt_wgmma_operand(const void *shared)
 static uintptr_t address_of(uint64_t operand)
 {
     const uintptr_t low = (operand & 0x3fff) << 4;
-    const uintptr_t shared = (low - simt_memory.shared_begin) & (WINDOW - 1), end = simt_memory.dynamic_shared_end;
+    const uintptr_t shared = (low - simt_memory.shared_begin) & (WINDOW - 1),
+                    end = simt_memory.dynamic_shared_requested_end;
 
     return simt_memory.shared_begin + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
 }
@@ -93,12 +94,12 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         "names an operand at an address that ends in 0x%03x; it must be a multiple of 1024, and 0, 32, "
                         "64 or 96",
                         (unsigned)(address % EIGHT_ROWS));
-    if (end > simt_memory.shared_bytes || (end > simt_memory.dynamic_shared_end &&
-                                           address - simt_memory.shared_begin < simt_memory.dynamic_shared_resume))
+    if (end > simt_memory.shared_bytes || (end > simt_memory.dynamic_shared_requested_end &&
+                                           address - simt_memory.shared_begin < simt_memory.dynamic_shared_array_end))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
                         "dynamic bytes)",
-                        rows, simt_current_launch.dynamic_shared);
+                        rows, simt_current_launch.dynamic_shared_bytes);
 }
 
 /** Returns the address of 8 numbers of a row: chunk 0 or 1 of the 16 numbers that the descriptor addresses. */
@@ -112,7 +113,7 @@ static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
 static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t before, uintptr_t pc)
 {
     struct word_access access = {
-        .pc = pc, .site = cell_site(pc), .bytes = 0xf, .type = ACCESS_LOAD, .space = SPACE_SHARED};
+        .pc = pc, .site_index = site_of_pc(pc), .byte_mask = 0xf, .access_type = ACCESS_LOAD, .space = SPACE_SHARED};
 
     for (unsigned i = 0; i < 2 * rows; i++) {
         access.address = chunk_of(operand, first + i / 2, i % 2);
@@ -120,15 +121,15 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 
         for (unsigned word = 0; word < CHUNK / 4; word++, cell++, access.address += 4) {
             if (SIMT_UNLIKELY(before && cell->write_epoch >= before)) {
-                const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
+                const uint3 index = simt_thread_index(cell->packed_write >> CELL_THREAD_SHIFT);
 
                 simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
                                 "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_LOCATION
                                 " before it was waited for",
-                                index.x, index.y, index.z, simt_site_pc(cell->write & CELL_SITE));
+                                index.x, index.y, index.z, simt_pc_of_site(cell->packed_write & CELL_SITE));
             }
             shadow_check_load(cell, access);
-            if (cell->write_epoch >= simt_order.block.block_epoch)
+            if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch)
                 simt_check_proxy_fence(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
@@ -150,9 +151,9 @@ static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t bef
 
 static struct products *products_of(struct warp *warp)
 {
-    if (!warp->products)
-        warp->products = calloc(1, sizeof *warp->products);
-    return warp->products;
+    if (!warp->wgmma_products)
+        warp->wgmma_products = calloc(1, sizeof *warp->wgmma_products);
+    return warp->wgmma_products;
 }
 
 static bool is_first_lane(void)
@@ -160,9 +161,9 @@ static bool is_first_lane(void)
     return simt_running.lane->thread % WARP_LANES == 0;
 }
 
-void simt_product_check_operands(const struct product_part *part, uintptr_t pc)
+void simt_product_check_operands(const struct wgmma_lane_operands *part, uintptr_t pc)
 {
-    const struct products *const products = simt_running.warp->products;
+    const struct products *const products = simt_running.warp->wgmma_products;
 
     if (!is_first_lane())
         return;
@@ -187,7 +188,7 @@ static float *unpack_row(float *to, uint64_t operand, unsigned row)
 }
 
 /** Adds the products to a warp's sums one after another, in ascending order of k, as simt_complete_mma() does. */
-static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
+static void multiply(const struct warp *warp, const struct wgmma_lane_operands *const parts[WARP_LANES])
 {
     static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];
     const unsigned columns = 2 * parts[0]->num_sums;
@@ -229,12 +230,12 @@ static struct product *add_product(struct products *products)
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
 {
     const struct lane *const first = simt_running.warp_lanes;
-    struct products *const products = warp->products;
-    const struct product_part *parts[WARP_LANES];
+    struct products *const products = warp->wgmma_products;
+    const struct wgmma_lane_operands *parts[WARP_LANES];
     struct product *const product = add_product(products);
 
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        parts[lane] = (const struct product_part *)(uintptr_t)lanes[lane];
+        parts[lane] = (const struct wgmma_lane_operands *)(uintptr_t)lanes[lane];
         if (parts[lane]->a_descriptor == parts[0]->a_descriptor &&
             parts[lane]->b_descriptor == parts[0]->b_descriptor && parts[lane]->num_sums == parts[0]->num_sums)
             continue;
@@ -275,8 +276,8 @@ bool simt_products_fence(struct warp *warp)
 
 void simt_products_commit(struct warp *warp)
 {
-    if (warp->products)
-        warp->products->groups++;
+    if (warp->wgmma_products)
+        warp->wgmma_products->groups++;
 }
 
 static bool is_awaited(const struct products *products, const struct product *product, unsigned pending)
@@ -284,9 +285,9 @@ static bool is_awaited(const struct products *products, const struct product *pr
     return product->group + (uint64_t)pending < products->groups;
 }
 
-void simt_products_check_waited(unsigned num_pending)
+void simt_products_check_waited_operands(unsigned num_pending)
 {
-    const struct products *const products = simt_running.warp->products;
+    const struct products *const products = simt_running.warp->wgmma_products;
 
     for (unsigned i = 0; products && is_first_lane() && i < products->count; i++) {
         const struct product *const product = &products->pending[i];
@@ -298,7 +299,7 @@ void simt_products_check_waited(unsigned num_pending)
 
 void simt_products_remove_waited(struct warp *warp, unsigned num_pending)
 {
-    struct products *const products = warp->products;
+    struct products *const products = warp->wgmma_products;
     unsigned done = 0;
 
     if (!products)
@@ -309,9 +310,9 @@ void simt_products_remove_waited(struct warp *warp, unsigned num_pending)
     memmove(products->pending, products->pending + done, products->count * sizeof *products->pending);
 }
 
-void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+void simt_products_check_sum_access(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    const struct products *const products = simt_running.warp->products;
+    const struct products *const products = simt_running.warp->wgmma_products;
     const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
     for (unsigned i = 0; products && i < products->count; i++) {
@@ -333,15 +334,15 @@ void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uin
     }
 }
 
-void simt_products_check_groups(const struct block *block)
+void simt_products_check_warpgroups_agree(const struct block *block)
 {
     static const struct products none;
 
     for (unsigned i = 0; i < block->num_warps && !simt_faulted; i++) {
-        const struct products *const mine = block->warp[i].products;
+        const struct products *const mine = block->warp[i].wgmma_products;
 
         for (unsigned j = i / GROUP_WARPS * GROUP_WARPS; mine && j < i / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS; j++) {
-            const struct products *theirs = j < block->num_warps ? block->warp[j].products : NULL;
+            const struct products *theirs = j < block->num_warps ? block->warp[j].wgmma_products : NULL;
             const struct lane *const lane = &block->lane[block->warp[i].first_thread];
 
             theirs = theirs ? theirs : &none;
@@ -360,7 +361,7 @@ void simt_products_check_groups(const struct block *block)
 
 /* --- registers ---------------------------------------------------------------------------------------------------- */
 
-void simt_set_registers(unsigned registers)
+void simt_request_registers(unsigned registers)
 {
     struct lane *const lane = simt_running.lane;
 
@@ -392,7 +393,7 @@ static void check_requests(const struct block *block, unsigned first)
     }
 }
 
-void simt_register_requests_check(const struct block *block)
+void simt_register_requests_check_warpgroups(const struct block *block)
 {
     enum { LEAST = 24 }; /* minimum number of registers assumed for a thread without a request */
     const struct lane *last = NULL;
@@ -417,9 +418,9 @@ void simt_register_requests_check(const struct block *block)
 void simt_products_free(struct block *block)
 {
     for (unsigned i = 0; i < block->num_warps; i++) {
-        if (block->warp[i].products)
-            free(block->warp[i].products->pending);
-        free(block->warp[i].products);
-        block->warp[i].products = NULL;
+        if (block->warp[i].wgmma_products)
+            free(block->warp[i].wgmma_products->pending);
+        free(block->warp[i].wgmma_products);
+        block->warp[i].wgmma_products = NULL;
     }
 }

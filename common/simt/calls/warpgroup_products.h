@@ -9,7 +9,7 @@
 #include "lanes/lanes.h"
 
 /** A lane's part of a product: `num_sums` = N / 2 sums, and the descriptors of both operands. */
-struct product_part {
+struct wgmma_lane_operands {
     float *sums;
     unsigned num_sums;
     uint64_t a_descriptor, b_descriptor;
@@ -19,7 +19,7 @@ struct product_part {
  * Checks, before the running lane arrives, that the operands of a product are valid and that the lane's warp may read
  * them. Lane 0 checks for all lanes.
  */
-void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
+void simt_product_check_operands(const struct wgmma_lane_operands *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 
@@ -28,7 +28,7 @@ bool simt_products_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
 /** Checks, for all groups except the last `num_pending`, that no thread has written the operands since the issue. */
-void simt_products_check_waited(unsigned num_pending);
+void simt_products_check_waited_operands(unsigned num_pending);
 /** Removes the products of all groups except the last `num_pending` from the warp's pending products. */
 void simt_products_remove_waited(struct warp *warp, unsigned num_pending);
 
@@ -36,17 +36,17 @@ void simt_products_remove_waited(struct warp *warp, unsigned num_pending);
  * Ends the launch if the running lane accesses sums of a pending product: the access is to `bytes` bytes at an address
  * on the lane's own stack.
  */
-void simt_products_check_sums(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
+void simt_products_check_sum_access(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
 /**
  * Checks, after all threads of a block have returned, that the warps of each warpgroup have issued the same products.
  */
-void simt_products_check_groups(const struct block *block);
+void simt_products_check_warpgroups_agree(const struct block *block);
 /**
  * Checks, after all threads of a block have returned, that all threads of a warpgroup have requested the same numbers
  * of registers, and that the last requests do not exceed the registers of a multiprocessor.
  */
-void simt_register_requests_check(const struct block *block);
+void simt_register_requests_check_warpgroups(const struct block *block);
 /** Frees a block's products. */
 void simt_products_free(struct block *block);
 

@@ -42,7 +42,7 @@ bool simt_grid_prepare(void);
  * from simt_grid_prepare() because a process forked for a launch allocates a new block, which is faster than copying
  * that of its parent.
  */
-bool simt_grid_make_block(void);
+bool simt_grid_allocate_block(void);
 
 /** Runs the blocks of the launch: one after another, or concurrently if the launch is cooperative. */
 cudaError_t simt_grid_run(const struct launch *launch);

@@ -48,7 +48,7 @@ static void block_free(struct block *block)
         return;
     fiber_stacks_unmap(&block->stacks);
     pages_unmap(block->shared_shadow, shared.shadow_bytes);
-    pages_unmap(block->shared_copy, shared.bytes);
+    pages_unmap(block->saved_shared_memory, shared.bytes);
     pages_unmap(block->parked_events, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
     pages_unmap(block, block->mapped_bytes);
 }
@@ -72,14 +72,14 @@ static struct block *block_new(unsigned threads, bool first)
     if (first)
         simt_lane_events = (struct lane_event *)(block + 1);
     block->shared_shadow = pages_map(shared.shadow_bytes);
-    block->shared_copy = pages_map(shared.bytes);
+    block->saved_shared_memory = pages_map(shared.bytes);
     block->parked_events = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
-    if (!block->shared_shadow || !block->shared_copy || !block->parked_events ||
+    if (!block->shared_shadow || !block->saved_shared_memory || !block->parked_events ||
         !fiber_stacks_map(&block->stacks, threads)) {
         block_free(block);
         return NULL;
     }
-    simt_shared_variables_mark(block->shared_shadow, shared.dynamic);
+    simt_shared_variables_mark_gaps(block->shared_shadow, shared.dynamic);
     return block;
 }
 
@@ -126,7 +126,7 @@ static void blocks_mend(void)
         if (!live[i])
             continue;
         live[i]->num_prepared_fibers = 0;
-        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+        simt_shared_variables_mark_gaps(live[i]->shared_shadow, shared.dynamic);
     }
 }
 
@@ -137,7 +137,7 @@ static void blocks_forget(void)
         if (!live[i])
             continue;
         memset(live[i]->shared_shadow, 0, shared.shadow_bytes);
-        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+        simt_shared_variables_mark_gaps(live[i]->shared_shadow, shared.dynamic);
     }
 }
 
@@ -158,7 +158,7 @@ bool simt_grid_prepare(void)
     return simt_memory.device_variables_shadow && simt_constant_reads_prepare();
 }
 
-bool simt_grid_make_block(void)
+bool simt_grid_allocate_block(void)
 {
     return blocks_make(1, BLOCK_THREADS);
 }
@@ -180,11 +180,11 @@ static void block_shape(struct block *block, const struct launch *launch)
         lane->thread = i;
         lane->index = simt_thread_index(i);
         if (i >= block->num_prepared_fibers) {
-            unsigned char *stack = fiber_stack(&block->stacks, i);
+            unsigned char *stack = fiber_stack_lowest_byte(&block->stacks, i);
 
             lane->stack_low = (uintptr_t)stack;
             ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames poisoned */
-            lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
+            lane->stack_pointer = fiber_prepare_stack(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
     if (block->num_prepared_fibers < block->num_threads)
@@ -217,9 +217,9 @@ static bool open_memory(void)
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     find_pointer_range();
-    simt_memory.dynamic_shared_end = shared.dynamic + simt_current_launch.dynamic_shared;
-    simt_memory.dynamic_shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
-    simt_memory_watch(false);
+    simt_memory.dynamic_shared_requested_end = shared.dynamic + simt_current_launch.dynamic_shared_bytes;
+    simt_memory.dynamic_shared_array_end = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_memory_set_watched(false);
     return true;
 }
 
@@ -229,7 +229,7 @@ static void close_memory(void)
     simt_memory.shared_bytes = 0;
     simt_memory.shared_and_stacks_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
-    simt_memory_watch(false);
+    simt_memory_set_watched(false);
     simt_running.lane = NULL;
 }
 
@@ -238,16 +238,16 @@ static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
 
-    memset(bytes, 0xff, simt_memory.dynamic_shared_end);
-    memset(bytes + simt_memory.dynamic_shared_resume, 0xff, shared.bytes - simt_memory.dynamic_shared_resume);
+    memset(bytes, 0xff, simt_memory.dynamic_shared_requested_end);
+    memset(bytes + simt_memory.dynamic_shared_array_end, 0xff, shared.bytes - simt_memory.dynamic_shared_array_end);
 }
 
 /** Copies the part of shared memory that this launch can use to or from a block's saved copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
-    memcpy(to, from, simt_memory.dynamic_shared_end);
-    memcpy(to + simt_memory.dynamic_shared_resume, from + simt_memory.dynamic_shared_resume,
-           shared.bytes - simt_memory.dynamic_shared_resume);
+    memcpy(to, from, simt_memory.dynamic_shared_requested_end);
+    memcpy(to + simt_memory.dynamic_shared_array_end, from + simt_memory.dynamic_shared_array_end,
+           shared.bytes - simt_memory.dynamic_shared_array_end);
 }
 
 /**
@@ -258,26 +258,26 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
     if (simt_order.epoch > UINT32_MAX / 4 * 3) {
         simt_host_waits_for_all();
-        simt_arena_clear_accesses();
+        simt_arena_clear_recorded_accesses();
         blocks_forget();
         memset(simt_memory.device_variables_shadow, 0, data_shadow_bytes());
         simt_constant_reads_clear();
         simt_order.epoch = 0;
     }
-    const struct past_launches *launches = simt_work_begin_launch(launch->programmatic);
+    const struct past_launches *launches = simt_work_begin_launch(launch->may_overlap_previous);
 
     if (!launches)
         return false;
     if (launches->num_launches == 1)
         simt_histories_free();
     simt_deferred_races_clear();
-    return simt_order_begin_launch(blocks, launch->cooperative, launches);
+    return simt_order_begin_launch(blocks, launch->is_cooperative, launches);
 }
 
 /** Drops the asynchronous copies, mbarriers and warpgroup products of a block that has ended. */
 static void forget(struct block *block)
 {
-    simt_async_copies_discard_of_block(block);
+    simt_block_discard_async_copies(block);
     simt_mbarriers_free(block);
     simt_products_free(block);
 }
@@ -313,7 +313,7 @@ static void run_in_turn(uint64_t blocks)
     show_progress(0, blocks);
     simt_progress.num_blocks_in_progress = 1;
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        const uint32_t number = (uint32_t)simt_turns_number_at(round, i, blocks);
+        const uint32_t number = (uint32_t)simt_turns_unit_at(round, i, blocks);
 
         live[0]->number = number;
         simt_block_idx = simt_block_index(number);
@@ -322,9 +322,10 @@ static void run_in_turn(uint64_t blocks)
         NOTIFY_OBSERVERS(block_begins_or_resumes, number);
         simt_block_run(live[0]);
         forget(live[0]);
-        simt_order_end_block(&simt_order.block);
+        simt_order_end_block(&simt_order.block_ordering);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_progress.work_before_block = simt_progress.num_events + simt_progress.num_arrivals;
+        simt_progress.work_at_last_block_end = simt_progress.num_replayed_events +
+                                               simt_progress.num_collective_arrivals;
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -334,9 +335,9 @@ static void run_in_turn(uint64_t blocks)
 static void block_enter(struct block *block)
 {
     simt_block_idx = simt_block_index(block->number);
-    copy_shared((unsigned char *)shared.low, block->shared_copy);
+    copy_shared((unsigned char *)shared.low, block->saved_shared_memory);
     simt_memory.shared_shadow = block->shared_shadow;
-    simt_order_resume_block(block->number, &block->order);
+    simt_order_resume_block(block->number, &block->ordering);
     NOTIFY_OBSERVERS(block_begins_or_resumes, block->number);
     simt_running.block = block;
 }
@@ -348,8 +349,8 @@ static void block_leave(struct block *block)
      * race.
      */
     simt_fault_confirm();
-    copy_shared(block->shared_copy, (const unsigned char *)shared.low);
-    block->order = simt_order.block;
+    copy_shared(block->saved_shared_memory, (const unsigned char *)shared.low);
+    block->ordering = simt_order.block_ordering;
 }
 
 /** Starts the first turn of a block, with its shared memory newly poisoned. */
@@ -392,10 +393,10 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
         fault_grid_barrier(waiting, gone);
         return;
     }
-    simt_order_grid_barrier();
+    simt_order_after_grid_barrier();
     for (unsigned i = 0; i < count; i++) {
-        simt_order_open_grid_barrier(&blocks[i]->order);
-        simt_block_barrier_open(blocks[i]);
+        simt_order_open_grid_barrier(&blocks[i]->ordering);
+        simt_block_barrier_release_threads(blocks[i]);
     }
 }
 
@@ -413,9 +414,10 @@ static void run_together(struct block *const *blocks, unsigned count)
         bool ran = false;
 
         for (unsigned turn = 0; turn < count && !simt_faulted; turn++) {
-            const unsigned i = (unsigned)simt_turns_number_at(round, turn, count);
+            const unsigned i = (unsigned)simt_turns_unit_at(round, turn, count);
 
-            if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->num_at_grid_barrier))
+            if (states[i] == BLOCK_DONE ||
+                (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->num_threads_at_grid_barrier))
                 continue;
             if (started)
                 block_enter(blocks[i]);
@@ -423,7 +425,8 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_first_turn(blocks[i]);
             states[i] = simt_block_run(blocks[i]);
             if (states[i] == BLOCK_DONE) {
-                simt_progress.work_before_block = simt_progress.num_events + simt_progress.num_arrivals;
+                simt_progress.work_at_last_block_end = simt_progress.num_replayed_events +
+                                                       simt_progress.num_collective_arrivals;
                 done++;
             }
             block_leave(blocks[i]);
@@ -448,7 +451,7 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
         run_together(live, count);
         for (unsigned i = 0; i < count; i++) {
             forget(live[i]);
-            simt_order_end_block(&live[i]->order);
+            simt_order_end_block(&live[i]->ordering);
         }
     }
     blocks_thin_out();
@@ -464,7 +467,7 @@ cudaError_t simt_grid_run(const struct launch *launch)
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
     if (!open_memory() || !start_epochs(blocks, launch)) {
         error = cudaErrorMemoryAllocation;
-    } else if (launch->cooperative) {
+    } else if (launch->is_cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);
     } else {
         block_shape(live[0], launch);

@@ -24,7 +24,7 @@ static lane_mask lanes_with_room(const struct warp *warp)
     const struct lane *lanes = simt_running.warp_lanes;
     lane_mask room = 0;
 
-    FOR_EACH_LANE (i, warp->ready) {
+    FOR_EACH_LANE (i, warp->ready_lanes) {
         if (lane_has_event_room(&lanes[i]))
             room |= lane_bit(i);
     }
@@ -41,7 +41,7 @@ static void take_events(struct warp *warp)
 
     FOR_EACH_LANE (i, warp->lanes) {
         lanes[i].first_unreplayed_event = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENTS;
-        lanes[i].buffer_end = lanes[i].next_event + LANE_EVENTS;
+        lanes[i].event_buffer_end = lanes[i].next_event + LANE_EVENTS;
         lanes[i].num_polls = 0;
     }
     if (!warp->has_parked_events)
@@ -68,8 +68,8 @@ static void park_events(struct warp *warp, lane_mask ran)
         lane->num_parked_events = (uint32_t)(lane->next_event - lane->first_unreplayed_event);
         memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS, lane->first_unreplayed_event,
                lane->num_parked_events * sizeof *lane->first_unreplayed_event);
-        if (lane->num_polls == 0 && (ran & warp->ready & lane_bit(i)))
-            simt_progress.polls_without_progress = 0;
+        if (lane->num_polls == 0 && (ran & warp->ready_lanes & lane_bit(i)))
+            simt_progress.num_polls_without_progress = 0;
     }
     warp->has_parked_events = true;
 }
@@ -109,10 +109,10 @@ static unsigned find_mbarrier_waits(const struct block *block, const struct lane
     for (unsigned i = 0; i < block->num_threads && count < MAX_WAIT_LINES; i++) {
         const struct lane *const lane = &block->lane[i];
 
-        if (!(block->warp[i / WARP_LANES].at_mbarrier & lane_bit(i % WARP_LANES)) || lane->wait_site == site)
+        if (!(block->warp[i / WARP_LANES].lanes_at_mbarrier & lane_bit(i % WARP_LANES)) || lane->wait_site == site)
             continue;
         site = lane->wait_site;
-        simt_source_line(site, line);
+        simt_format_source_line(site, line);
         for (same = 0; same < count && strcmp(lines[same], line) != 0; same++)
             ;
         if (same == count) {
@@ -129,9 +129,9 @@ static unsigned find_mbarrier_waits(const struct block *block, const struct lane
  */
 static void describe_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
 {
-    const struct lane *waits[2 + MAX_WAIT_LINES] = {first_lane(block, offsetof(struct warp, at_barrier), but->wait_site),
-                                                    first_lane(block, offsetof(struct warp, at_collective),
-                                                               but->wait_site)};
+    const struct lane *waits[2 + MAX_WAIT_LINES] = {
+        first_lane(block, offsetof(struct warp, lanes_at_barrier), but->wait_site),
+        first_lane(block, offsetof(struct warp, lanes_at_collective), but->wait_site)};
     const unsigned count = 2 + find_mbarrier_waits(block, waits + 2);
     char barrier[BARRIER_NAME_SIZE], state[512];
     size_t length = 0;
@@ -143,10 +143,10 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
         if (!lane || lane == but)
             continue;
         if (i == 0)
-            simt_barrier_name(lane, barrier);
+            simt_awaited_barrier_name(lane, barrier);
         const char *const at = i == 0   ? barrier
-                               : i == 1 ? simt_collective_name(&block->warp[lane->thread / WARP_LANES],
-                                                               lane->thread % WARP_LANES)
+                               : i == 1 ? simt_awaited_collective_name(&block->warp[lane->thread / WARP_LANES],
+                                                                       lane->thread % WARP_LANES)
                                         : "an mbarrier";
 
         length += (size_t)snprintf(text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION,
@@ -165,12 +165,13 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 4 }; /* events charged per poll; small, so that threads may poll for a long time */
-    const bool in_vain = simt_progress.polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
-    const uint64_t work = simt_progress.num_events + simt_progress.num_arrivals - simt_progress.work_before_block;
+    const bool in_vain = simt_progress.num_polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
+    const uint64_t work = simt_progress.num_replayed_events + simt_progress.num_collective_arrivals -
+                          simt_progress.work_at_last_block_end;
 
     if (!in_vain && work / simt_progress.num_blocks_in_progress < simt_event_limit)
         return;
-    const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
+    const unsigned i = lowest_lane(warp->ready_lanes ? warp->ready_lanes : warp->lanes);
     const struct lane *lane = &simt_running.warp_lanes[i];
 
     if (in_vain) {
@@ -178,12 +179,13 @@ static void check_budget(struct warp *warp)
 
         describe_waits(simt_running.block, lane, also);
         simt_describe_polled_word(word);
-        simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                          "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
-                          "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
-                          "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
-                          *word ? ", for a value" : "", word, *word ? "," : "",
-                          (double)simt_progress.polls_without_progress / 1e6, also);
+        simt_fault_thread(
+            cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+            "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
+            "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
+            "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
+            *word ? ", for a value" : "", word, *word ? "," : "",
+            (double)simt_progress.num_polls_without_progress / 1e6, also);
         return;
     }
     char number[NUMBER_TEXT_SIZE];
@@ -197,9 +199,9 @@ static void check_budget(struct warp *warp)
 /** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
 static void end_waiting(struct warp *warp)
 {
-    warp->done |= warp->at_collective;
-    warp->faulted |= warp->at_collective;
-    warp->at_collective = warp->at_iteration_end = 0;
+    warp->finished_lanes |= warp->lanes_at_collective;
+    warp->faulted_lanes |= warp->lanes_at_collective;
+    warp->lanes_at_collective = warp->lanes_at_iteration_end = 0;
 }
 
 /**
@@ -213,8 +215,8 @@ static void warp_run(struct block *block, struct warp *warp)
 
     simt_set_running_warp(block, warp);
     take_events(warp);
-    for (int full = 0; warp->ready && !simt_faulted;) {
-        simt_running.has_slept = false;
+    for (int full = 0; warp->ready_lanes && !simt_faulted;) {
+        simt_running.has_called_nanosleep = false;
         const lane_mask runs = lanes_with_room(warp);
 
         ran |= runs;
@@ -224,14 +226,14 @@ static void warp_run(struct block *block, struct warp *warp)
         NOTIFY_OBSERVERS(lanes_stopped, warp);
         simt_replay_events(warp);
         check_budget(warp);
-        if (warp->ready && (++full == TURN || simt_running.has_slept)) {
+        if (warp->ready_lanes && (++full == TURN || simt_running.has_called_nanosleep)) {
             park_events(warp, ran);
             return;
         }
-        if (warp->at_collective && SIMT_UNLIKELY(warp->faulted))
+        if (warp->lanes_at_collective && SIMT_UNLIKELY(warp->faulted_lanes))
             end_waiting(warp);
-        else if (warp->at_collective)
-            simt_collectives_complete(warp, !warp->ready || (WARP_LANES == 64 && !lanes_with_room(warp)));
+        else if (warp->lanes_at_collective)
+            simt_collectives_complete(warp, !warp->ready_lanes || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
 
@@ -240,32 +242,32 @@ void simt_block_reset(struct block *block)
     simt_order_begin_block(block->number);
     simt_fault_dismiss(SUSPECT_RACE);
     simt_running.block = block;
-    block->num_at_grid_barrier = 0;
+    block->num_threads_at_grid_barrier = 0;
     block->barrier_predicate_sum = 0;
     block->opened_barriers_hash = 0;
     block->has_register_requests = false;
     for (unsigned i = 0; i < block->num_warps; i++) {
         struct warp *warp = &block->warp[i];
 
-        warp->ready = warp->lanes;
-        warp->at_collective = warp->at_barrier = warp->at_mbarrier = warp->done = warp->faulted =
-            warp->replayed_to_end = 0;
-        warp->at_iteration_end = 0;
-        warp->order.sync_end = warp->order.partly_synced = 0;
+        warp->ready_lanes = warp->lanes;
+        warp->lanes_at_collective = warp->lanes_at_barrier = warp->lanes_at_mbarrier = warp->finished_lanes =
+            warp->faulted_lanes = warp->fully_replayed_lanes = 0;
+        warp->lanes_at_iteration_end = 0;
+        warp->ordering.syncwarp_ordered_before_epoch = warp->ordering.partially_synced_lanes = 0;
         warp->num_pending_branches = 0;
-        warp->num_accesses_past_collectives = warp->completed_bypassed_collective = 0;
+        warp->num_accesses_past_collectives = warp->lanes_past_bypassed_collective = 0;
         warp->has_parked_events = false;
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }
     for (unsigned i = 0; i < block->num_threads; i++) {
-        block->lane[i].next_event_key = KEY_DEPTH_NONE;
+        block->lane[i].next_position_key = KEY_DEPTH_NONE;
         block->lane[i].call_depth = KEY_DEPTH_NONE;
-        block->lane[i].access_is_split = false;
-        block->lane[i].last_load = 0;
+        block->lane[i].access_exceeds_event_buffer = false;
+        block->lane[i].packed_last_load = 0;
         block->lane[i].awaited_mbarrier = 0;
         block->lane[i].wait_site = 0;
         block->lane[i].control_frame = NULL;
-        block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].num_copy_groups = 0;
+        block->lane[i].first_async_copy = block->lane[i].last_async_copy = block->lane[i].num_committed_copy_groups = 0;
         block->lane[i].requested_registers = block->lane[i].register_requests_hash = 0;
     }
 }
@@ -290,9 +292,9 @@ static bool run_ready_warps(struct block *block)
     bool ran = false;
 
     for (unsigned turn = 0; turn < block->num_warps && !simt_faulted; turn++) {
-        struct warp *warp = &block->warp[simt_turns_number_at(round, turn, block->num_warps)];
+        struct warp *warp = &block->warp[simt_turns_unit_at(round, turn, block->num_warps)];
 
-        if (warp->ready) {
+        if (warp->ready_lanes) {
             warp_run(block, warp);
             ran = true;
         }
@@ -317,10 +319,10 @@ static void fault_mbarriers(const struct block *block)
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
-    const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier), 0);
-    const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
-    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, at_collective), 0);
-    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
+    const struct lane *waits = first_lane(block, offsetof(struct warp, lanes_at_barrier), 0);
+    const struct lane *gone = first_lane(block, offsetof(struct warp, finished_lanes), 0);
+    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, lanes_at_collective), 0);
+    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, lanes_at_mbarrier), 0);
     char detail[768], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
 
     if (mbarrier_wait) {
@@ -329,9 +331,9 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     }
     if (at_barrier && at_barrier + done == block->num_threads) {
         simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
-        const bool is_past = block->warp[gone->thread / WARP_LANES].faulted >> gone->thread % WARP_LANES & 1;
+        const bool is_past = block->warp[gone->thread / WARP_LANES].faulted_lanes >> gone->thread % WARP_LANES & 1;
 
-        simt_barrier_name(waits, barrier);
+        simt_awaited_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(others, sizeof others, " and %u more", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
@@ -344,7 +346,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
     const struct warp *warp = &block->warp[warp_wait->thread / WARP_LANES];
-    const lane_mask missing = simt_collective_missing(warp, lane);
+    const lane_mask missing = simt_collective_missing_lanes(warp, lane);
 
     simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->wait_site, "deadlock", "%s", detail);
@@ -364,31 +366,31 @@ enum block_state simt_block_run(struct block *block)
 {
     while (!simt_faulted) {
         if (run_ready_warps(block)) {
-            if (simt_current_launch.cooperative && has_parked(block))
+            if (simt_current_launch.is_cooperative && has_parked(block))
                 return BLOCK_RUNNING;
             continue;
         }
-        const unsigned done = count_lanes(block, offsetof(struct warp, done));
-        const unsigned at_barrier = count_lanes(block, offsetof(struct warp, at_barrier));
+        const unsigned done = count_lanes(block, offsetof(struct warp, finished_lanes));
+        const unsigned at_barrier = count_lanes(block, offsetof(struct warp, lanes_at_barrier));
 
         if (done == block->num_threads) {
             simt_fault_confirm();
             if (!simt_faulted)
-                simt_mbarriers_check_no_copies(block);
+                simt_mbarriers_check_no_copies_in_flight(block);
             if (!simt_faulted)
-                simt_products_check_groups(block);
+                simt_products_check_warpgroups_agree(block);
             if (!simt_faulted)
-                simt_register_requests_check(block);
+                simt_register_requests_check_warpgroups(block);
             break;
         }
-        if (simt_mbarriers_time_out(block))
+        if (simt_mbarrier_waits_time_out(block))
             continue;
         if (at_barrier < block->num_threads) {
             fault_stuck(block, at_barrier, done);
             break;
         }
         simt_block_barrier_complete(block);
-        if (block->num_at_grid_barrier)
+        if (block->num_threads_at_grid_barrier)
             return BLOCK_AT_GRID_BARRIER;
     }
     return BLOCK_DONE;

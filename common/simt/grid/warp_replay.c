@@ -26,10 +26,10 @@ uintptr_t simt_last_pc;
  */
 static void branch_diverges(struct pending_branch *branch, uint64_t successor, uintptr_t pc)
 {
-    if (branch->successor == successor || branch->diverged)
+    if (branch->successor_key == successor || branch->has_diverged)
         return;
-    branch->diverged = 1;
-    NOTIFY_OBSERVERS(warp_diverged, successor < branch->successor ? pc : branch->pc);
+    branch->has_diverged = 1;
+    NOTIFY_OBSERVERS(warp_diverged, successor < branch->successor_key ? pc : branch->successor_pc);
 }
 
 /**
@@ -42,9 +42,9 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
         struct pending_branch *branch = &warp->pending_branches[i];
 
         if (branch->undecided_lanes & group) {
-            if (branch->successor == 0) {
-                branch->successor = successor;
-                branch->pc = pc;
+            if (branch->successor_key == 0) {
+                branch->successor_key = successor;
+                branch->successor_pc = pc;
             } else {
                 branch_diverges(branch, successor, pc);
             }
@@ -68,7 +68,7 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
          * All lanes of the group continue at one block; the branch diverged only if other lanes continued at a
          * different one.
          */
-        if (branch->successor != 0)
+        if (branch->successor_key != 0)
             branch_diverges(branch, key, pc);
         *branch = (struct pending_branch){.undecided_lanes = group};
         return;
@@ -87,20 +87,20 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 
     while (group) {
         const struct lane_event *first = &lanes[lowest_lane(group)].first_unreplayed_event[at];
-        const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
+        const uint64_t what = first->packed_access >> EVENT_BYTES_SHIFT;
         unsigned count = 0;
 
         request.kind = (enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT));
         if (request.kind == EVENT_MBARRIER) {
-            request.bytes = 0;
-            request.operation = (enum mbarrier_operation)(what & 0xff);
+            request.bytes_per_lane = 0;
+            request.mbarrier_operation = (enum mbarrier_operation)(what & 0xff);
         } else {
-            request.bytes = what & 0xff;
+            request.bytes_per_lane = what & 0xff;
         }
         request.pc = first->pc;
         request.lanes = group;
         FOR_EACH_LANE (i, group) {
-            const uint64_t access = lanes[i].first_unreplayed_event[at].access;
+            const uint64_t access = lanes[i].first_unreplayed_event[at].packed_access;
 
             if (access >> EVENT_BYTES_SHIFT != what) {
                 request.lanes &= ~lane_bit(i);
@@ -126,7 +126,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
     size_t run = (size_t)(leader->next_event - lead);
 
     for (size_t i = 1; i < run; i++) {
-        if (lead[i].key >= below) {
+        if (lead[i].position_key >= below) {
             run = i;
             break;
         }
@@ -139,7 +139,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
 
         if (have < run)
             run = have;
-        while (i < run && mine[i].key == lead[i].key)
+        while (i < run && mine[i].position_key == lead[i].position_key)
             i++;
         run = i;
     }
@@ -151,15 +151,15 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run; i++) {
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
-            issue_block(warp, group, lead[i].key, lead[i].pc);
+        if (lead[i].packed_access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
+            issue_block(warp, group, lead[i].position_key, lead[i].pc);
         else
             issue_memory(lanes, group, i);
     }
     FOR_EACH_LANE (i, group)
         lanes[i].first_unreplayed_event += run;
     simt_last_pc = lead[run - 1].pc;
-    simt_progress.num_events += run * lane_count(group);
+    simt_progress.num_replayed_events += run * lane_count(group);
 }
 
 /**
@@ -170,7 +170,8 @@ static struct access_past_collective *find_passed(struct warp *warp, uint64_t ke
 {
     struct access_past_collective *passed = warp->accesses_past_collectives;
 
-    while (passed < warp->accesses_past_collectives + warp->num_accesses_past_collectives && passed->key != key)
+    while (passed < warp->accesses_past_collectives + warp->num_accesses_past_collectives &&
+           passed->position_key != key)
         passed++;
     return passed;
 }
@@ -184,13 +185,13 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run && warp->num_accesses_past_collectives < MAX_ACCESSES_PAST_COLLECTIVES; i++) {
-        struct access_past_collective *passed = find_passed(warp, lead[i].key);
+        struct access_past_collective *passed = find_passed(warp, lead[i].position_key);
 
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
+        if (lead[i].packed_access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
         if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives)
             warp->accesses_past_collectives[warp->num_accesses_past_collectives++] = (struct access_past_collective){
-                .key = lead[i].key};
+                .position_key = lead[i].position_key};
         passed->lanes |= group;
     }
 }
@@ -204,19 +205,20 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
-        const struct access_past_collective *passed = find_passed(warp, lead[i].key);
+        const struct access_past_collective *passed = find_passed(warp, lead[i].position_key);
 
         if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives ||
-            !(passed->waited_lanes & group))
+            !(passed->lanes_that_had_waited & group))
             continue;
-        const struct lane *here = &lanes[lowest_lane(passed->waited_lanes & group)];
+        const struct lane *here = &lanes[lowest_lane(passed->lanes_that_had_waited & group)];
         const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
 
         const unsigned gone_lane = gone->thread % WARP_LANES;
         const lane_mask mask = warp->collective_mask[here->thread % WARP_LANES];
         const lane_mask other = warp->collective_mask[gone_lane];
 
-        if (other && mask != other && strcmp(simt_collective_name(warp, gone_lane), passed->collective_name) == 0) {
+        if (other && mask != other &&
+            strcmp(simt_awaited_collective_name(warp, gone_lane), passed->collective_name) == 0) {
             simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
                               "collective that some lanes miss",
                               "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask " LANE_MASK
@@ -239,11 +241,11 @@ static lane_mask awaited_lanes(const struct warp *warp)
 {
     lane_mask awaited = 0;
 
-    if ((warp->lanes & ~warp->at_collective) == 0)
+    if ((warp->lanes & ~warp->lanes_at_collective) == 0)
         return 0;
-    FOR_EACH_LANE (lane, warp->at_collective)
+    FOR_EACH_LANE (lane, warp->lanes_at_collective)
         awaited |= warp->collective_mask[lane];
-    return awaited & ~warp->at_collective;
+    return awaited & ~warp->lanes_at_collective;
 }
 
 /**
@@ -261,10 +263,10 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
     FOR_EACH_LANE (i, candidates) {
         if (lanes[i].first_unreplayed_event == lanes[i].next_event)
             continue;
-        const uint64_t key = lanes[i].first_unreplayed_event->key;
+        const uint64_t key = lanes[i].first_unreplayed_event->position_key;
 
         present |= lane_bit(i);
-        if (WARP_LANES == 64 && key >= simt_replay_limit_key(limits[i], key))
+        if (WARP_LANES == 64 && key >= simt_replay_limit_at_call_depth(limits[i], key))
             continue;
         if (key < best) {
             *below = best;
@@ -277,7 +279,7 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
         }
     }
     FOR_EACH_LANE (i, WARP_LANES == 64 ? *group : 0) {
-        const uint64_t limit = simt_replay_limit_key(limits[i], best);
+        const uint64_t limit = simt_replay_limit_at_call_depth(limits[i], best);
 
         *below = limit < *below ? limit : *below;
     }
@@ -289,7 +291,7 @@ static void compact(struct lane *lanes, lane_mask mask)
 {
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
-        struct lane_event *start = lane->buffer_end - LANE_EVENTS;
+        struct lane_event *start = lane->event_buffer_end - LANE_EVENTS;
         const size_t rest = (size_t)(lane->next_event - lane->first_unreplayed_event);
 
         if (rest > 0 && lane->first_unreplayed_event != start)
@@ -309,7 +311,7 @@ static void issue_starved(struct warp *warp, struct lane *lanes, const struct so
     lane_mask group;
     uint64_t below;
 
-    FOR_EACH_LANE (i, warp->ready) {
+    FOR_EACH_LANE (i, warp->ready_lanes) {
         if (!lane_has_event_room(&lanes[i]))
             starved |= lane_bit(i);
     }
@@ -329,26 +331,26 @@ void simt_replay_events(struct warp *warp)
 
     if (WARP_LANES == 64)
         simt_store_replay_limits(warp, limits);
-    if (SIMT_UNLIKELY(simt_progress.polls_without_progress >= POLLS_WHILE_STARVED))
+    if (SIMT_UNLIKELY(simt_progress.num_polls_without_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 
     for (;;) {
         candidates = choose(lanes, candidates, limits, &group, &below);
 
-        const lane_mask finished = warp->done & ~candidates & ~warp->replayed_to_end;
+        const lane_mask finished = warp->finished_lanes & ~candidates & ~warp->fully_replayed_lanes;
 
         if (finished) {
             steps_leave(warp, finished, SUCCESSOR_EXIT, 0);
-            warp->replayed_to_end |= finished;
+            warp->fully_replayed_lanes |= finished;
             NOTIFY_OBSERVERS(lanes_returned, finished);
         }
-        if (group == 0 || (warp->ready & ~candidates))
+        if (group == 0 || (warp->ready_lanes & ~candidates))
             break;
         const size_t run = common_run(lanes, group, below);
 
-        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->at_collective))
+        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->lanes_at_collective))
             record_passing(warp, lanes, group & awaited, run);
-        if (SIMT_UNLIKELY(group & warp->completed_bypassed_collective))
+        if (SIMT_UNLIKELY(group & warp->lanes_past_bypassed_collective))
             check_missed(warp, lanes, group, run);
         issue_run(warp, lanes, group, run);
     }

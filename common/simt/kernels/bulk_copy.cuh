@@ -87,7 +87,7 @@ SIMT_DEVICE void async_proxy_fence_shared(void)
 
 SIMT_DEVICE bool elect_one(void)
 {
-    return simt_elect();
+    return simt_elect_one();
 }
 
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,

@@ -11,19 +11,19 @@
 /**
  * Returns `value`, or 0 if it is subnormal, because the GPU's approximate instructions flush subnormal results to zero.
  */
-SIMT_DEVICE float simt_flushed(float value)
+SIMT_DEVICE float simt_flush_subnormal(float value)
 {
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;
 }
 
 SIMT_DEVICE float approx_exp2(float x)
 {
-    return simt_flushed(exp2f(x));
+    return simt_flush_subnormal(exp2f(x));
 }
 
 SIMT_DEVICE float approx_reciprocal(float x)
 {
-    return simt_flushed(1.0f / x);
+    return simt_flush_subnormal(1.0f / x);
 }
 
 SIMT_DEVICE float max_or_nan(float a, float b)

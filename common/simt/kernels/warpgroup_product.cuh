@@ -13,7 +13,7 @@
 
 SIMT_DEVICE uint64_t wgmma_descriptor(const void *shared)
 {
-    return simt_wgmma_operand(shared);
+    return simt_wgmma_descriptor(shared);
 }
 
 SIMT_DEVICE void wgmma_fence(void)
@@ -48,14 +48,14 @@ template <int REGISTERS>
 SIMT_DEVICE void registers_decrease(void)
 {
     static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
-    simt_set_registers(REGISTERS);
+    simt_request_registers(REGISTERS);
 }
 
 template <int REGISTERS>
 SIMT_DEVICE void registers_increase(void)
 {
     static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
-    simt_set_registers(REGISTERS);
+    simt_request_registers(REGISTERS);
 }
 
 #endif

@@ -31,16 +31,16 @@ void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS])
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
-uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than)
+uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than)
 {
     if (!simt_running.lane)
         return 0;
     FOR_EACH_LANE (i, simt_running.warp->lanes) {
         const struct lane *const lane = simt_running.warp_lanes + i;
 
-        for (const struct lane_event *event = lane->buffer_end - LANE_EVENTS; event < lane->next_event; event++) {
-            const enum event_kind kind = (enum event_kind)(event->access >> EVENT_KIND_SHIFT);
-            const uint64_t offset = event->access & EVENT_OFFSET_MASK;
+        for (const struct lane_event *event = lane->event_buffer_end - LANE_EVENTS; event < lane->next_event; event++) {
+            const enum event_kind kind = (enum event_kind)(event->packed_access >> EVENT_KIND_SHIFT);
+            const uint64_t offset = event->packed_access & EVENT_OFFSET_MASK;
             const uintptr_t address = offset & EVENT_PROGRAM_DATA
                                           ? simt_program.device_variables_low + (offset & ~EVENT_PROGRAM_DATA)
                                           : simt_memory.arena_begin + offset;
@@ -58,7 +58,7 @@ void simt_set_running_warp(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;
     simt_running.warp_lanes = &block->lane[warp->first_thread];
-    simt_order.warp = &warp->order;
+    simt_order.warp_ordering = &warp->ordering;
 }
 
 /** Removes and returns the next runnable lane, of which there must be at least one. */
@@ -85,7 +85,7 @@ void simt_lane_suspend(void)
 {
     struct lane *self = simt_running.lane;
 
-    self->last_load = simt_order.last_load;
+    self->packed_last_load = simt_order.packed_last_load;
     if (simt_running.runnable_lanes) {
         struct lane *const next = take_runnable();
 
@@ -105,9 +105,9 @@ void simt_end_faulted_lane(uintptr_t pc)
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
     lane->wait_site = pc;
-    simt_running.warp->ready &= ~self;
-    simt_running.warp->done |= self;
-    simt_running.warp->faulted |= self;
+    simt_running.warp->ready_lanes &= ~self;
+    simt_running.warp->finished_lanes |= self;
+    simt_running.warp->faulted_lanes |= self;
     simt_lane_suspend();
     __builtin_unreachable();
 }
@@ -119,11 +119,11 @@ static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
     const uint64_t first = lane->call_depth >> KEY_DEPTH_SHIFT;
     char more[STACK_TEXT_SIZE];
 
-    simt_source_stack(lane->wait_site, text);
+    simt_format_inlined_call_lines(lane->wait_site, text);
     for (uint64_t call = first; call < kernel && call < first + MAX_CALL_SITES; call++) {
         const size_t length = strlen(text);
 
-        simt_source_stack(simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES], more);
+        simt_format_inlined_call_lines(simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES], more);
         snprintf(text + length, STACK_TEXT_SIZE - length, "%s", more);
     }
 }
@@ -157,8 +157,8 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     if (simt_call_is_after_in_source(lane->wait_site,
                                      other->wait_site)) /* some lanes may have skipped the earlier call */
         return simt_check_same_call(other, lane, fault_kind, other_call, call);
-    simt_fault_dismiss_if_after(lane->wait_site);
-    simt_fault_dismiss_if_after(other->wait_site);
+    simt_fault_dismiss_if_after_call(lane->wait_site);
+    simt_fault_dismiss_if_after_call(other->wait_site);
     skip_common_lines(&here, &there);
     if (!*here && !*there && strcmp(call, other_call) != 0)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
@@ -194,10 +194,10 @@ void simt_lane_main(void)
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);
         struct warp *warp = simt_running.warp;
 
-        if (lane->next_event > lane->buffer_end - LANE_EVENTS)
+        if (lane->next_event > lane->event_buffer_end - LANE_EVENTS)
             lane->wait_site = lane->next_event[-1].pc;
-        warp->ready &= ~self;
-        warp->done |= self;
+        warp->ready_lanes &= ~self;
+        warp->finished_lanes |= self;
         simt_lane_suspend();
     }
 }

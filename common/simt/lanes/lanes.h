@@ -35,19 +35,19 @@ enum event_kind {
 };
 
 /**
- * An event of one lane. `key` is its position in the source: the largest possible number of calls minus the calls in
- * progress, the number of the basic block, and the number of the event in that block. The lane that must go first has
- * the smallest key, regardless of how the compiler has ordered the code: it has the deepest call and, at equal depth,
- * the earliest position in the file. `access` consists of kind, bytes and offset; for an EVENT_MBARRIER, the operation
- * replaces the bytes.
+ * An event of one lane. `position_key` is its position in the source: the largest possible number of calls minus the
+ * calls in progress, the number of the basic block, and the number of the event in that block. The lane that must go
+ * first has the smallest key, regardless of how the compiler has ordered the code: it has the deepest call and, at
+ * equal depth, the earliest position in the file. `packed_access` consists of kind, bytes and offset; for an
+ * EVENT_MBARRIER, the operation replaces the bytes.
  *
  * For warps of 64 lanes, the event's number in the block consists of the number of a step, which increases with each
  * collective and call, and the number of the event in that step. Lanes at the same step are at the same position, even
  * if some of them made accesses that others did not.
  */
 struct lane_event {
-    uint64_t key;
-    uint64_t access;
+    uint64_t position_key;
+    uint64_t packed_access;
     uintptr_t pc;
 };
 
@@ -96,89 +96,90 @@ enum barrier_id {
 
 struct lane {
     struct lane_event *next_event; /**< where the next event is recorded */
-    struct lane_event *buffer_end;
-    uint64_t next_event_key; /**< key of the lane's next event */
-    uint64_t call_depth;     /**< number of non-inlined calls in progress, in the form that the key uses */
-    uintptr_t stack_low;     /**< lowest byte of the fiber's stack */
-    void *stack_pointer;     /**< saved stack pointer while suspended */
-    uint32_t thread;         /**< thread number in the block */
-    uint3 index;             /**< threadIdx */
+    struct lane_event *event_buffer_end;
+    uint64_t next_position_key; /**< key of the lane's next event */
+    uint64_t call_depth;        /**< number of non-inlined calls in progress, in the form that the key uses */
+    uintptr_t stack_low;        /**< lowest byte of the fiber's stack */
+    void *stack_pointer;        /**< saved stack pointer while suspended */
+    uint32_t thread;            /**< thread number in the block */
+    uint3 index;                /**< threadIdx */
     struct lane_event *first_unreplayed_event; /**< the first event not yet replayed */
     uint32_t num_parked_events;                /**< number of events saved when the warp's turn ended */
-    bool access_is_split;     /**< the access has more events than the buffer holds, so some are replayed early */
-    bool waits_without_limit; /**< the wait for an mbarrier phase has no time limit */
-    uint8_t awaited_parity;   /**< parity of the awaited phase */
-    uintptr_t wait_site;      /**< call site of the collective or barrier at which the lane waits */
-    unsigned barrier_id;      /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id */
-    uintptr_t last_load;      /**< value of simt_order.last_load while the lane is suspended */
-    uint32_t first_copy;      /**< first asynchronous copy in flight, in copies.c; 0 if none */
-    uint32_t last_copy;
-    uint32_t num_copy_groups;                       /**< number of groups committed since the block began */
+    /** The access has more events than the buffer holds, so some are replayed early. */
+    bool access_exceeds_event_buffer;
+    bool waits_without_time_limit; /**< the wait for an mbarrier phase has no time limit */
+    uint8_t awaited_parity;        /**< parity of the awaited phase */
+    uintptr_t wait_site;           /**< call site of the collective or barrier at which the lane waits */
+    unsigned barrier_id;        /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id */
+    uintptr_t packed_last_load; /**< value of simt_order.packed_last_load while the lane is suspended */
+    uint32_t first_async_copy;  /**< first asynchronous copy in flight, in copies.c; 0 if none */
+    uint32_t last_async_copy;
+    uint32_t num_committed_copy_groups;             /**< number of groups committed since the block began */
     uint32_t awaited_mbarrier;                      /**< awaited mbarrier, in mbarriers.c */
     const struct simt_control_frame *control_frame; /**< innermost, in active_lanes.c; NULL for the kernel */
     uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
     uint32_t register_requests_hash; /**< hash of all the lane's requests */
-    uint32_t num_polls;   /**< number of the lane's polls in this turn of its warp (see struct launch_progress) */
-    uintptr_t loads_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
-    uintptr_t loads_hash_at_poll; /**< value of `loads_hash` at the last poll */
+    uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct launch_progress) */
+    uintptr_t loads_since_poll_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
+    uintptr_t loads_hash_at_poll;    /**< value of `loads_since_poll_hash` at the last poll */
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
 struct access_past_collective {
-    uint64_t key;
+    uint64_t position_key;
     lane_mask lanes;
-    lane_mask waited_lanes;    /**< lanes that completed the collective without `lanes`, which had returned */
-    uintptr_t collective_site; /**< call site of the collective */
+    lane_mask lanes_that_had_waited; /**< lanes that completed the collective without `lanes`, which had returned */
+    uintptr_t collective_site;       /**< call site of the collective */
     const char *collective_name;
 };
 
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
 struct pending_branch {
     lane_mask undecided_lanes; /**< lanes whose next block is not known yet */
-    uint32_t diverged;
-    uint64_t successor; /**< key of the first next block that became known; 0 until then */
-    uintptr_t pc;       /**< address of that block */
+    uint32_t has_diverged;
+    uint64_t successor_key; /**< key of the first next block that became known; 0 until then */
+    uintptr_t successor_pc; /**< address of that block */
 };
 
 struct warp {
-    lane_mask lanes;            /**< lanes that exist */
-    lane_mask ready;            /**< lanes that can run */
-    lane_mask at_collective;    /**< lanes at a warp collective */
-    lane_mask at_barrier;       /**< lanes at a barrier of the block, a group or the grid; lane.barrier_id says which */
-    lane_mask at_mbarrier;      /**< lanes at an mbarrier */
-    lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
-    lane_mask done;             /**< lanes that have returned or faulted */
-    lane_mask faulted;          /**< lanes that a fault ended, and lanes that would wait for these at a collective */
-    lane_mask replayed_to_end;  /**< returned lanes that the replay has processed */
-    bool has_parked_events;     /**< events of some lanes have been saved */
+    lane_mask lanes;               /**< lanes that exist */
+    lane_mask ready_lanes;         /**< lanes that can run */
+    lane_mask lanes_at_collective; /**< lanes at a warp collective */
+    lane_mask lanes_at_barrier; /**< lanes at a barrier of the block, a group or the grid; lane.barrier_id says which */
+    lane_mask lanes_at_mbarrier;      /**< lanes at an mbarrier */
+    lane_mask lanes_at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
+    lane_mask finished_lanes;         /**< lanes that have returned or faulted */
+    lane_mask faulted_lanes; /**< lanes that a fault ended, and lanes that would wait for these at a collective */
+    lane_mask fully_replayed_lanes; /**< returned lanes that the replay has processed */
+    bool has_parked_events;         /**< events of some lanes have been saved */
     int num_pending_branches;
     unsigned first_thread; /**< thread number of lane 0 */
     struct pending_branch pending_branches[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
     lane_mask collective_mask[WARP_LANES];
-    uint64_t collective_call[WARP_LANES]; /**< the collective and its uniform operands */
+    uint64_t collective_call_key[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t collective_argument[WARP_LANES];
     uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
     struct access_past_collective accesses_past_collectives[MAX_ACCESSES_PAST_COLLECTIVES];
     unsigned num_accesses_past_collectives;
-    lane_mask completed_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
-    struct warp_order order;
-    struct products *products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
+    lane_mask lanes_past_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
+    struct warp_ordering ordering;
+    struct products *wgmma_products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
 
 struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned num_threads;
     unsigned num_warps;
-    unsigned num_at_grid_barrier;  /**< number of threads that wait at the grid barrier */
-    int barrier_result;            /**< result of __syncthreads_count and its variants */
-    int barrier_predicate_sum;     /**< running sum of the predicates */
-    uint64_t opened_barriers_hash; /**< set of the call sites at which a barrier has opened, as hashes */
-    uint32_t first_mbarrier;       /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
-    bool has_register_requests;    /**< a thread has called simt_set_registers() */
-    unsigned num_prepared_fibers;  /**< number of fibers that have not started yet or are between two blocks */
+    unsigned num_threads_at_grid_barrier; /**< number of threads that wait at the grid barrier */
+    int barrier_result;                   /**< result of __syncthreads_count and its variants */
+    int barrier_predicate_sum;            /**< running sum of the predicates */
+    uint64_t opened_barriers_hash;        /**< set of the call sites at which a barrier has opened, as hashes */
+    uint32_t first_mbarrier;              /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
+    bool has_register_requests;           /**< a thread has called simt_request_registers() */
+    unsigned num_prepared_fibers;         /**< number of fibers that have not started yet or are between two blocks */
     struct fiber_stacks stacks;
     size_t mapped_bytes; /**< mapped bytes: this structure and the memory after it */
     struct lane_event
@@ -188,9 +189,9 @@ struct block {
      * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of that memory, and
      * its epochs.
      */
-    unsigned char *shared_copy;
+    unsigned char *saved_shared_memory;
     struct shadow_cell *shared_shadow;
-    struct block_order order;
+    struct block_ordering ordering;
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
@@ -204,13 +205,13 @@ struct launch {
     const void *kernel;
     dim3 grid;
     dim3 block;
-    size_t dynamic_shared;
+    size_t dynamic_shared_bytes;
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
-    size_t parameter_bytes; /**< excluding the parameters that the simulator inserts before those of the kernel */
-    bool cooperative;       /**< all blocks are resident at once and may wait for each other */
-    bool programmatic;      /**< may start before the previous launch in its stream has ended */
+    size_t parameter_bytes;    /**< excluding the parameters that the simulator inserts before those of the kernel */
+    bool is_cooperative;       /**< all blocks are resident at once and may wait for each other */
+    bool may_overlap_previous; /**< may start before the previous launch in its stream has ended */
 };
 
 /* --- running lane, warp and block --------------------------------------------------------------------------------- */
@@ -222,7 +223,7 @@ struct running_state {
     struct lane *warp_lanes;  /**< lane 0 of the warp */
     lane_mask runnable_lanes; /**< lanes of the warp that have yet to run in this round */
     struct block *block;
-    bool has_slept; /**< a lane of the warp has called __nanosleep() in this round */
+    bool has_called_nanosleep; /**< a lane of the warp has called __nanosleep() in this round */
 };
 
 /**
@@ -230,17 +231,19 @@ struct running_state {
  * loops.
  */
 struct launch_progress {
-    uint64_t num_events;
-    uint64_t num_arrivals;
-    /** Value of num_events + num_arrivals when the last block ended; the end of a block is progress. */
-    uint64_t work_before_block;
+    uint64_t num_replayed_events;
+    uint64_t num_collective_arrivals;
+    /**
+     * Value of num_replayed_events + num_collective_arrivals when the last block ended; the end of a block is progress.
+     */
+    uint64_t work_at_last_block_end;
     uint64_t num_blocks_in_progress; /**< more than 1 in a cooperative launch */
     /**
      * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
      * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
      * this number becomes too large, all threads are polling for values that none of them writes.
      */
-    uint64_t polls_without_progress;
+    uint64_t num_polls_without_progress;
 };
 
 extern struct running_state simt_running;
@@ -253,7 +256,8 @@ void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS]);
  * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
  * `pc`, one for which `is_other` is true; returns 0 if there is none.
  */
-uintptr_t simt_lanes_find_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
+uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than),
+                                      uintptr_t than);
 /** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
 void simt_end_faulted_lane(uintptr_t pc);
 
@@ -286,7 +290,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_event_room(const struct lane *lane)
 {
-    return lane->next_event < lane->buffer_end - LANE_EVENTS / 2;
+    return lane->next_event < lane->event_buffer_end - LANE_EVENTS / 2;
 }
 
 /** Returns the first key of the step that follows the step of `key`. */
@@ -300,7 +304,7 @@ static inline void set_running_lane(struct lane *lane)
 {
     simt_running.lane = lane;
     simt_order.thread_bits = lane->thread << CELL_THREAD_SHIFT;
-    simt_order.last_load = lane->last_load;
+    simt_order.packed_last_load = lane->packed_last_load;
     simt_thread_idx = lane->index;
 }
 

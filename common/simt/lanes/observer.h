@@ -14,8 +14,8 @@
 /** A memory instruction of a warp: lane packed_lanes[i] accesses packed_offsets[i], for each i below num_lanes. */
 struct memory_request {
     enum event_kind kind;
-    unsigned bytes;                    /**< number of bytes accessed by each lane; 0 for an EVENT_MBARRIER */
-    enum mbarrier_operation operation; /**< for an EVENT_MBARRIER */
+    unsigned bytes_per_lane;                    /**< number of bytes accessed by each lane; 0 for an EVENT_MBARRIER */
+    enum mbarrier_operation mbarrier_operation; /**< for an EVENT_MBARRIER */
     uintptr_t pc;
     lane_mask lanes;
     unsigned num_lanes;
@@ -38,8 +38,8 @@ struct warp_collective {
     enum warp_collective_kind kind;
     const char *name; /**< name in the source, for example "__shfl_sync" */
     lane_mask lanes;
-    unsigned shuffle_bytes; /**< size of a shuffle's value */
-    unsigned operations;    /**< number of tensor-core operations, each a 16x16 by 16x8 product */
+    unsigned shuffle_bytes;              /**< size of a shuffle's value */
+    unsigned num_tensor_core_operations; /**< number of tensor-core operations, each a 16x16 by 16x8 product */
     uint64_t operands[WARP_LANES];
     int8_t source_lanes[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
@@ -47,7 +47,9 @@ struct warp_collective {
 struct observer {
     void (*block_begins_or_resumes)(uint32_t number); /**< a block begins or resumes */
     void (*blocks_ended)(unsigned num_blocks);
-    /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
+    /**
+     * The running lane is about to access memory. Called only while memory is watched (see simt_memory_set_watched()).
+     */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
      * The running lane has issued a bulk copy of `bytes` bytes to an offset in shared memory. Called only while memory

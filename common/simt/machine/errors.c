@@ -8,7 +8,7 @@
 static cudaError_t last_error;
 static cudaError_t sticky_error;
 
-cudaError_t simt_set_error(cudaError_t error)
+cudaError_t simt_set_last_error(cudaError_t error)
 {
     if (error != cudaSuccess)
         last_error = error;
@@ -22,28 +22,28 @@ static struct failed_call {
     uintptr_t call_site;
 } unread;
 
-cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t call_site)
+cudaError_t simt_record_failed_call(const char *name, cudaError_t error, uintptr_t call_site)
 {
     if (!unread.name)
         unread = (struct failed_call){name, error, call_site};
-    return simt_set_error(error);
+    return simt_set_last_error(error);
 }
 
-void simt_show_failed_call(void)
+void simt_print_unread_failure(void)
 {
     char location[LOCATION_TEXT_SIZE];
 
     if (!unread.name)
         return;
     fflush(stdout);
-    simt_source_line(unread.call_site, location);
+    simt_format_source_line(unread.call_site, location);
     fprintf(stderr, "%s: %s: %s\n", location, unread.name, cudaGetErrorString(unread.error));
 }
 
 cudaError_t simt_set_sticky_error(cudaError_t error)
 {
     sticky_error = error;
-    return simt_set_error(error);
+    return simt_set_last_error(error);
 }
 
 cudaError_t simt_peek_sticky_error(void)

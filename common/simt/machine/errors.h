@@ -10,18 +10,18 @@
 #include "device_limits.h"
 
 /** Makes `error` the next result of cudaGetLastError(), and returns `error`; cudaSuccess changes nothing. */
-cudaError_t simt_set_error(cudaError_t error);
+cudaError_t simt_set_last_error(cudaError_t error);
 /**
- * Sets the last error, as simt_set_error() does, for a failure of the runtime function `name`, which the program called
- * at `call_site`. If the program does not read the error, a message with the source line of the call is printed when
- * the program ends.
+ * Sets the last error, as simt_set_last_error() does, for a failure of the runtime function `name`, which the program
+ * called at `call_site`. If the program does not read the error, a message with the source line of the call is printed
+ * when the program ends.
  */
-cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t call_site);
+cudaError_t simt_record_failed_call(const char *name, cudaError_t error, uintptr_t call_site);
 /** Prints the message about a call whose error the program has not read. */
-void simt_show_failed_call(void);
-/** Calls simt_fail() for an error of the enclosing runtime function. */
-#define SIMT_FAIL(error) simt_fail(__func__, error, SIMT_RETURN_ADDRESS())
-/** Does the same as simt_set_error(), and makes launches and other calls fail until the error is read. */
+void simt_print_unread_failure(void);
+/** Calls simt_record_failed_call() for an error of the enclosing runtime function. */
+#define SIMT_FAIL(error) simt_record_failed_call(__func__, error, SIMT_RETURN_ADDRESS())
+/** Does the same as simt_set_last_error(), and makes launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);
 /** Returns the last error, as cudaPeekAtLastError() does, but does not count as a read by the program. */
 cudaError_t simt_peek_last_error(void);

@@ -23,7 +23,7 @@ static struct fault {
     bool present;
     cudaError_t error;
     uintptr_t pc;
-    bool is_call;                     /**< the fault is the call of the function that `pc` is in */
+    bool is_function_call;            /**< the fault is the call of the function that `pc` is in */
     uintptr_t callers[FAULT_CALLERS]; /**< return addresses of the calls in progress; 0 after the last */
     uint3 thread;
     uint3 block;
@@ -62,7 +62,7 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->present = true;
     noted->error = error;
     noted->pc = pc;
-    noted->is_call = false;
+    noted->is_function_call = false;
     memset(noted->callers, 0, sizeof noted->callers);
     if (simt_fault_store_callers)
         simt_fault_store_callers(noted->callers);
@@ -122,8 +122,8 @@ bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc)
 {
     char stack[STACK_TEXT_SIZE], other[STACK_TEXT_SIZE];
 
-    simt_source_stack(pc, stack);
-    simt_source_stack(other_pc, other);
+    simt_format_inlined_call_lines(pc, stack);
+    simt_format_inlined_call_lines(other_pc, other);
 
     size_t end = strlen(stack), other_end = strlen(other);
 
@@ -142,7 +142,7 @@ bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc)
     return false;
 }
 
-void simt_fault_dismiss_if_after(uintptr_t pc)
+void simt_fault_dismiss_if_after_call(uintptr_t pc)
 {
     const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
 
@@ -182,7 +182,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
         is_noted = false;
         simt_faulted = true;
     }
-    fiber_abandon();
+    fiber_exit_to_host_stack();
 }
 
 _Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
@@ -194,10 +194,10 @@ _Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const 
         va_start(arguments, format);
         note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, fault_kind, format, arguments);
         va_end(arguments);
-        fault.is_call = true;
+        fault.is_function_call = true;
         simt_faulted = true;
     }
-    fiber_abandon();
+    fiber_exit_to_host_stack();
 }
 
 _Noreturn void simt_fault_stack_overflow(uintptr_t pc)
@@ -239,9 +239,9 @@ cudaError_t simt_fault_runtime_call(uintptr_t call_site, const char *name, cudaE
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    simt_source_line(call_site, location);
+    simt_format_source_line(call_site, location);
     simt_fault_set_message(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
-    return simt_set_error(error);
+    return simt_set_last_error(error);
 }
 
 cudaError_t simt_fault_no_address_space(void)
@@ -249,7 +249,7 @@ cudaError_t simt_fault_no_address_space(void)
     simt_fault_set_message(cudaErrorInitializationError,
                            "out of memory: the simulator reserves 1.3 GiB of address space, and "
                            "less can be had (a limit? ulimit -v shows it)");
-    return simt_set_error(cudaErrorInitializationError);
+    return simt_set_last_error(cudaErrorInitializationError);
 }
 
 /**
@@ -265,7 +265,7 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
 
     if (pc == 0)
         return false;
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     if (colon && strncmp(location, here, (size_t)(colon - here) + 1) == 0)
         snprintf(line + length, size - length, " at %s", strrchr(location, ':'));
     else
@@ -310,16 +310,16 @@ static void locate(char here[LOCATION_TEXT_SIZE])
 {
     char stack[STACK_TEXT_SIZE] = "", outer[LOCATION_TEXT_SIZE];
 
-    if (fault.is_call)
-        simt_source_stack(fault.pc, stack);
+    if (fault.is_function_call)
+        simt_format_inlined_call_lines(fault.pc, stack);
     const char *const around = strchr(stack, '\n');
 
     if (around && around[1])
         snprintf(here, LOCATION_TEXT_SIZE, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
     else
-        simt_source_line(fault.is_call ? fault.callers[0] : fault.pc, here);
+        simt_format_source_line(fault.is_function_call ? fault.callers[0] : fault.pc, here);
     for (unsigned i = 0; i < FAULT_CALLERS && fault.callers[i] && !is_own_line(here); i++) {
-        simt_source_line(fault.callers[i], outer);
+        simt_format_source_line(fault.callers[i], outer);
         if (is_own_line(outer))
             strcpy(here, outer);
     }
@@ -382,6 +382,6 @@ void simt_fault_print(void)
 
 __attribute__((destructor)) static void show_at_exit(void)
 {
-    simt_show_failed_call();
+    simt_print_unread_failure();
     simt_fault_print();
 }

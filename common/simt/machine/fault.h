@@ -85,7 +85,7 @@ void simt_fault_dismiss(enum suspicion explained);
  * returns to `pc`. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on
  * the host's stack.
  */
-void simt_fault_dismiss_if_after(uintptr_t pc);
+void simt_fault_dismiss_if_after_call(uintptr_t pc);
 
 /**
  * Returns whether, in the source, the call that returns to `pc` comes after the call that returns to `other_pc`.

@@ -35,9 +35,9 @@ static const struct {
     {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
     {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
     {"lane not in its own mask", "the mask of all lanes that make the call: 0xffffffff, or from __ballot_sync()"},
-    {"misaligned address",
-     "an index, and a length of rows, that is a multiple of the vector's length, __align__ before an array that the kernel declares, or loads "
-     "and stores of single elements"},
+    {"misaligned address", "an index, and a length of rows, that is a multiple of the vector's length, __align__ "
+                           "before an array that the kernel declares, or loads "
+                           "and stores of single elements"},
     {"no fence before a product", "wgmma_fence() before the first product"},
     {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
                                            "the barrier"},

@@ -22,7 +22,7 @@ void fiber_use_small_stacks(void)
 
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned num_stacks)
 {
-    const size_t bytes = FIBER_GUARD_BYTES + num_stacks * fiber_stride();
+    const size_t bytes = FIBER_GUARD_BYTES + num_stacks * fiber_stack_stride_bytes();
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (base == MAP_FAILED)
@@ -46,7 +46,7 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
 
 void *fiber_host_stack_pointer;
 
-_Noreturn void fiber_abandon(void)
+_Noreturn void fiber_exit_to_host_stack(void)
 {
     void *unused;
 
@@ -95,7 +95,7 @@ __asm__(".text\n"
         ".size simt_fiber_start, .-simt_fiber_start\n");
 void simt_fiber_start(void);
 
-void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     enum { RBX = 4, RETURN = 6, WORDS = 7 };
     uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
@@ -154,7 +154,7 @@ __asm__(".text\n"
         ".size simt_fiber_start, .-simt_fiber_start\n");
 void simt_fiber_start(void);
 
-void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     enum { X19 = 0, X30 = 11, WORDS = 20 };
     uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
@@ -180,7 +180,7 @@ void simt_fiber_switch(void **from, void *to)
     swapcontext(&here, to);
 }
 
-void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     const size_t context = (sizeof(ucontext_t) + 63) & ~(size_t)63;
     ucontext_t *start = (ucontext_t *)(stack + fiber_stack_bytes - context);

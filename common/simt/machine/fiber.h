@@ -39,15 +39,15 @@ bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned num_stacks);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
 /** Returns the offset in bytes from one stack to the next. */
-static inline size_t fiber_stride(void)
+static inline size_t fiber_stack_stride_bytes(void)
 {
     return fiber_stack_bytes + fiber_stack_bytes / 3;
 }
 
 /** Returns the lowest byte of stack `index` that a kernel may use. */
-static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsigned index)
+static inline unsigned char *fiber_stack_lowest_byte(const struct fiber_stacks *stacks, unsigned index)
 {
-    return stacks->base + FIBER_GUARD_BYTES + index * fiber_stride() + fiber_stack_bytes / 3;
+    return stacks->base + FIBER_GUARD_BYTES + index * fiber_stack_stride_bytes() + fiber_stack_bytes / 3;
 }
 
 /**
@@ -55,7 +55,7 @@ static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsi
  * first frame begins `colour` bytes lower, because the frames of neighbouring stacks would otherwise compete for the
  * same cache sets.
  */
-void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
+void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void));
 
 /**
  * Saves the caller's registers on its stack and its stack pointer in *from, and resumes the fiber whose stack pointer
@@ -70,6 +70,6 @@ extern void *fiber_host_stack_pointer;
  * Switches to fiber_host_stack_pointer from a fiber that will not be resumed; its stack must be prepared again before
  * reuse.
  */
-_Noreturn void fiber_abandon(void);
+_Noreturn void fiber_exit_to_host_stack(void);
 
 #endif

@@ -37,7 +37,7 @@ static bool is_of_user(uintptr_t pc)
 
     if (!in_program(pc))
         return false;
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     return strncmp(location, "program+", 8) != 0 && strncmp(location, "/usr/", 5) != 0;
 }
 
@@ -70,7 +70,7 @@ static void say(uintptr_t pc, const char *does, const char *what, bool in_librar
 {
     char location[LOCATION_TEXT_SIZE];
 
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     if (strstr(what, "freed") && !in_library) {
         fprintf(
             stderr,
@@ -118,7 +118,7 @@ static void say_copy(uintptr_t address)
     const bool in_to = address - (uintptr_t)copy.to < copy.bytes;
     char location[LOCATION_TEXT_SIZE];
 
-    simt_source_line(copy.call_site, location);
+    simt_format_source_line(copy.call_site, location);
     fprintf(stderr,
             "%s: %s: illegal address: the %s is not memory of the host that can be %s, at 0x%" PRIxPTR
             "; try: the address of a variable or array with room for %zu bytes; for a std::vector, its data()\n",

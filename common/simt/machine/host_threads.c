@@ -29,7 +29,7 @@ unsigned simt_host_lock_depth(void)
     return depth;
 }
 
-void simt_host_unlock_to(unsigned outer_depth)
+void simt_host_unlock_to_depth(unsigned outer_depth)
 {
     while (depth > outer_depth)
         simt_host_unlock(NULL);
@@ -48,7 +48,7 @@ _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action)
     char location[LOCATION_TEXT_SIZE];
 
     pthread_mutex_lock(&ending);
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     fprintf(stderr, "%s: a second thread of the host %s\n", location, action);
     fflush(stdout);
     _exit(EXIT_FAILURE);

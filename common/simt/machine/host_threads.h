@@ -17,7 +17,7 @@ void simt_host_unlock(const int *unused);
 /** Returns how many functions with SIMT_ONE_HOST_THREAD the calling thread has entered; it must be in one of them. */
 unsigned simt_host_lock_depth(void);
 /** Leaves all but the outermost `outer_depth` of these functions: a kernel has called them, and a fault ended it. */
-void simt_host_unlock_to(unsigned outer_depth);
+void simt_host_unlock_to_depth(unsigned outer_depth);
 
 /** Ends the program, reporting the source line at `call_site`, if another host thread has already launched a kernel. */
 void simt_check_launching_thread(uintptr_t call_site);

@@ -112,7 +112,7 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *result)
     (void)size;
     if (!is_program(info))
         return 0;
-    image->file = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+    image->file_path = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
     image->load_bias = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD)
@@ -179,9 +179,9 @@ bool simt_find_shared_memory(uintptr_t *low, size_t *bytes, size_t *dynamic_offs
     return tls.low != 0;
 }
 
-void simt_memory_watch(bool watched)
+void simt_memory_set_watched(bool watched)
 {
-    simt_memory.watched = watched;
-    simt_memory.arena_fast_bytes = watched ? 0 : simt_memory.arena_bytes;
-    simt_memory.shared_fast_bytes = watched ? 0 : simt_memory.shared_bytes;
+    simt_memory.is_watched = watched;
+    simt_memory.arena_fast_path_bytes = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_fast_path_bytes = watched ? 0 : simt_memory.shared_bytes;
 }

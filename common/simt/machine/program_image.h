@@ -11,9 +11,9 @@
 
 /** The program's file and the addresses of its segments, which do not change while it runs. */
 struct program_image {
-    const char *file;    /**< path of the program's file, which contains symbols and line numbers */
-    uintptr_t load_bias; /**< offset that the loader adds to the addresses in the file */
-    uintptr_t low, high; /**< all segments */
+    const char *file_path; /**< path of the program's file, which contains symbols and line numbers */
+    uintptr_t load_bias;   /**< offset that the loader adds to the addresses in the file */
+    uintptr_t low, high;   /**< all segments */
     uintptr_t text_low, text_high;
     uintptr_t device_variables_low, device_variables_high; /**< __device__ variables */
     uintptr_t writable_low, writable_high;                 /**< writable data: all variables, including the host's */
@@ -58,26 +58,27 @@ struct shadow_cell;
  * two cache lines. Outside kernels every range is empty.
  */
 struct kernel_memory {
-    uintptr_t arena_begin;   /**< global memory allocated so far */
-    size_t arena_fast_bytes; /**< bytes in use; 0 while accesses are watched, so that they take the slow path */
+    uintptr_t arena_begin;        /**< global memory allocated so far */
+    size_t arena_fast_path_bytes; /**< bytes in use; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
     uintptr_t shared_begin; /**< static shared memory and the dynamic array, in any order: one thread-local block */
-    size_t shared_fast_bytes;
+    size_t shared_fast_path_bytes;
     struct shadow_cell *shared_shadow;
     /** Smallest range with shared memory and the threads' stacks: pointers to these. */
     uintptr_t shared_and_stacks_low;
     size_t shared_and_stacks_bytes;
-    size_t dynamic_shared_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
-    size_t dynamic_shared_resume; /**< offset of the first byte after the dynamic array */
+    /** Offset of the dynamic array's first byte that this launch has not requested. */
+    size_t dynamic_shared_requested_end;
+    size_t dynamic_shared_array_end; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;
     size_t shared_bytes;
     struct shadow_cell *device_variables_shadow; /**< shadow of the __device__ variables */
-    bool watched;
+    bool is_watched;
 };
 
 extern struct kernel_memory simt_memory;
 
 /** Selects whether observers are notified of each lane's accesses, or only of warp-level requests. */
-void simt_memory_watch(bool watched);
+void simt_memory_set_watched(bool watched);
 
 #endif

@@ -52,7 +52,7 @@ static bool spawn_tool(const char *name, int other_end)
     pid_t child;
     bool started;
 
-    if (!simt_program_find_segments() || !realpath(simt_program.file, program) ||
+    if (!simt_program_find_segments() || !realpath(simt_program.file_path, program) ||
         posix_spawn_file_actions_init(&actions) != 0)
         return false;
     posix_spawn_file_actions_adddup2(&actions, other_end, STDIN_FILENO);
@@ -187,7 +187,7 @@ static const char *build_directory(struct tool *tool)
     static bool known;
     char here[LOCATION_TEXT_SIZE];
 
-    if (!known && query_tool(tool, (uintptr_t)simt_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
+    if (!known && query_tool(tool, (uintptr_t)simt_format_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
         char *name = strstr(here, __FILE__);
 
         if (name && __FILE__[0] != '/') {
@@ -339,7 +339,7 @@ static const char *remembered(uintptr_t pc, enum frames which)
     return location->text;
 }
 
-void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
+void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
 {
     snprintf(text, LOCATION_TEXT_SIZE, "%.*s", LOCATION_TEXT_SIZE - 1, remembered(pc, FIRST_FRAME));
 }
@@ -348,11 +348,11 @@ void simt_describe_pc(uintptr_t pc, char *text, size_t size)
 {
     char location[LOCATION_TEXT_SIZE];
 
-    simt_source_line(pc, location);
+    simt_format_source_line(pc, location);
     snprintf(text, size, "%s", location);
 }
 
-void simt_source_stack(uintptr_t pc, char text[STACK_TEXT_SIZE])
+void simt_format_inlined_call_lines(uintptr_t pc, char text[STACK_TEXT_SIZE])
 {
     snprintf(text, STACK_TEXT_SIZE, "%s", remembered(pc, ALL_FRAMES));
 }

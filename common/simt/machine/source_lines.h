@@ -12,13 +12,13 @@ enum { LOCATION_TEXT_SIZE = 512, STACK_TEXT_SIZE = 2048 };
  * Writes "file:line" of the call that returns to `pc`. If the line is not known, writes "function+offset", or "?" if
  * the function is not known either.
  */
-void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
+void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
 
 /**
  * Writes the line of the call that returns to `pc` and the lines of the calls that the compiler has inlined around it,
  * the innermost first, each followed by a newline. Two calls on one line are distinguished if the compiler does so.
  */
-void simt_source_stack(uintptr_t pc, char text[STACK_TEXT_SIZE]);
+void simt_format_inlined_call_lines(uintptr_t pc, char text[STACK_TEXT_SIZE]);
 
 /**
  * Starts a separate process that looks up all source lines from now on, for this process and for processes forked

@@ -61,7 +61,7 @@ uint64_t simt_turns_begin_round(void)
     return turns.round;
 }
 
-uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units)
+uint64_t simt_turns_unit_at(uint64_t round, uint64_t turn, uint64_t num_units)
 {
     uint64_t stride;
 
@@ -76,7 +76,7 @@ uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units)
            num_units; /* turn and stride fit in 32 bits; a larger launch never ends */
 }
 
-bool simt_turns_end_before_atomic(void)
+bool simt_turn_ends_before_atomic(void)
 {
     enum { ATOMICS = 4 };
 

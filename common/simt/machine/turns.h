@@ -13,7 +13,7 @@ bool simt_turns_read_order(void);
 
 /**
  * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for
- * simt_turns_number_at(). In a random order, each round has a different order.
+ * simt_turns_unit_at(). In a random order, each round has a different order.
  */
 uint64_t simt_turns_begin_round(void);
 
@@ -21,10 +21,10 @@ uint64_t simt_turns_begin_round(void);
  * Returns the number, below `num_units`, of the block or warp that gets turn `turn` of a round. Each number occurs
  * once in turns 0 to num_units - 1.
  */
-uint64_t simt_turns_number_at(uint64_t round, uint64_t turn, uint64_t num_units);
+uint64_t simt_turns_unit_at(uint64_t round, uint64_t turn, uint64_t num_units);
 
 /** Returns whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
-bool simt_turns_end_before_atomic(void);
+bool simt_turn_ends_before_atomic(void);
 
 /**
  * True if the lanes of a warp run from the highest down in the most recent round. It is a variable rather than a

@@ -125,31 +125,32 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
 
     SIMT_ONE_HOST_THREAD;
     if (!pointer)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_set_last_error(cudaErrorInvalidValue);
     *pointer = NULL;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
-    if (owner != OWNER_KERNEL && (!simt_arena_prepare() || !simt_install_host_access_handler(simt_arena_describe)))
+    if (owner != OWNER_KERNEL &&
+        (!simt_arena_prepare() || !simt_install_host_access_handler(simt_arena_describe_address)))
         return simt_fault_no_address_space();
     if (bytes == 0)
         return cudaSuccess;
     if (bytes > simt_physical_memory_bytes() || simt_arena.in_use_bytes > simt_physical_memory_bytes() - bytes ||
         !simt_array_reserve(&simt_arena.allocations, &simt_arena.capacity, simt_arena.num_allocations + 1,
                             sizeof *simt_arena.allocations))
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE_BYTES + unit - 1) / unit * unit;
     const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
     const size_t offset = (begin + unit - 1) / unit * unit;
 
     if (!simt_arena_commit(offset + slot) || !simt_arena_set_access(offset, bytes, true))
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_set_last_error(cudaErrorMemoryAllocation);
     /* The initial contents are NaNs and -1, so that no kernel can rely on them. */
     memset(simt_arena.base + offset, 0xff, bytes);
     if (owner == OWNER_DEVICE)
         simt_arena_set_access(offset, bytes, false);
     if (offset < simt_arena.used_end)
         simt_mark_accessible(offset, bytes);
-    simt_set_unwritten(offset, bytes, !shared); /* writes by the host are not observed */
+    simt_set_unwritten_marks(offset, bytes, !shared); /* writes by the host are not observed */
     simt_mark_inaccessible(begin, offset - begin);
     simt_mark_inaccessible(offset + bytes, slot - bytes);
     if (offset + slot > simt_arena.used_end)
@@ -160,14 +161,14 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
                                                         .bytes = bytes,
                                                         .slot_bytes = slot,
                                                         .owner = owner,
-                                                        .marks_pending = true,
+                                                        .marks_not_in_shadow = true,
                                                         .allocation_site = call_site,
                                                         .array_offset = offset,
                                                         .array_bytes = bytes};
-    simt_arena.any_marks_pending = true;
+    simt_arena.any_marks_not_in_shadow = true;
     simt_arena.num_allocations++;
-    simt_arena.num_host_accessible += shared;
-    simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
+    simt_arena.num_host_accessible_allocations += shared;
+    simt_launches_share_host_memory = simt_arena.num_host_accessible_allocations > 0;
     simt_arena.in_use_bytes += bytes;
     *pointer = simt_arena.base + offset;
     return cudaSuccess;
@@ -199,8 +200,8 @@ void simt_arena_free(const struct allocation *allocation, uintptr_t call_site)
     quarantine_slot(gone);
     simt_arena.in_use_bytes -= gone.bytes;
     simt_arena.num_allocations--;
-    simt_arena.num_host_accessible -= is_pinned_or_managed(gone.owner);
-    simt_launches_share_host_memory = simt_arena.num_host_accessible > 0;
+    simt_arena.num_host_accessible_allocations -= is_pinned_or_managed(gone.owner);
+    simt_launches_share_host_memory = simt_arena.num_host_accessible_allocations > 0;
     memmove(&simt_arena.allocations[index], &simt_arena.allocations[index + 1],
             (simt_arena.num_allocations - index) * sizeof *simt_arena.allocations);
     if (gone.bytes >= HUGE_PAGE_BYTES) {
@@ -301,7 +302,7 @@ static struct history_of_memory describe(size_t offset, char *text, size_t size)
                 : (struct history_of_memory){.free_site = freed->free_site};
 }
 
-bool simt_arena_describe(uintptr_t address, char *text, size_t size)
+bool simt_arena_describe_address(uintptr_t address, char *text, size_t size)
 {
     const size_t offset = address - (uintptr_t)simt_arena.base;
 
@@ -342,20 +343,20 @@ uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first)
     if (allocation == simt_arena.allocations + simt_arena.num_allocations || at < allocation->array_offset)
         return 0;
     const size_t begin = allocation->array_offset, end = array_end(allocation);
-    const size_t unwritten = simt_count_unwritten(begin, end - begin, &first_unwritten);
+    const size_t unwritten = simt_count_unwritten_bytes(begin, end - begin, &first_unwritten);
 
     if (unwritten > 0 && first_unwritten + unwritten == end)
         *only_first = first_unwritten - begin;
     for (size_t distance = 0; distance < end - begin; distance += 4) {
-        if (at >= begin + distance && simt_arena_marks(address / 4 * 4 - distance).unwritten != 0xf)
+        if (at >= begin + distance && simt_arena_word_marks(address / 4 * 4 - distance).unwritten_bits != 0xf)
             return address / 4 * 4 - distance;
-        if (at + distance < end && simt_arena_marks(address / 4 * 4 + distance).unwritten != 0xf)
+        if (at + distance < end && simt_arena_word_marks(address / 4 * 4 + distance).unwritten_bits != 0xf)
             return address / 4 * 4 + distance;
     }
     return 0;
 }
 
-const char *simt_phrase_that_begin(const char *place, unsigned num_bytes)
+const char *simt_separator_after_place(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
         return "";
@@ -379,5 +380,5 @@ _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t bytes, bool w
                  history.allocation_site);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_phrase_that_begin(where, (unsigned)count), where, at);
+                    simt_separator_after_place(where, (unsigned)count), where, at);
 }

@@ -29,7 +29,7 @@ static struct plane {
     {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
 };
 
-void simt_arena_share(void)
+void simt_arena_share_with_forks(void)
 {
     planes[0].sharing = planes[2].sharing = MAP_SHARED;
 }
@@ -80,7 +80,7 @@ static bool reserve(size_t bytes)
                                         ~(uintptr_t)(HUGE_PAGE_BYTES - 1));
     simt_arena.shadow = (struct shadow_cell *)planes[1].base;
     simt_arena.byte_marks = (struct byte_marks *)planes[2].base;
-    simt_arena.ldg_read = (uint32_t *)planes[3].base;
+    simt_arena.ldg_read_bits = (uint32_t *)planes[3].base;
     simt_arena.reserved_bytes = bytes;
     return true;
 }
@@ -126,9 +126,9 @@ static bool can_have(size_t end)
     const size_t more = end - simt_arena.committed_bytes;
 
     if (simt_arena.available_bytes == 0)
-        simt_arena.available_bytes = available_memory();
+        simt_arena.available_bytes = available_memory_bytes();
     return end / 4 <= simt_arena.available_bytes / word_bytes &&
-           (more < WORTH_ASKING || more / 4 <= available_memory() / word_bytes);
+           (more < WORTH_ASKING || more / 4 <= available_memory_bytes() / word_bytes);
 }
 
 bool simt_arena_commit(size_t top)

@@ -17,22 +17,22 @@ enum allocation_owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL 
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot_bytes;           /**< size including padding and red zone */
-    enum allocation_owner owner; /**< host-accessible memory has separate pages, which are never closed */
-    bool marks_pending;          /**< the allocation's unwritten marks are not in the shadow yet */
-    uintptr_t allocation_site;   /**< call site that allocated it */
-    uintptr_t free_site;         /**< for freed memory: call site that freed it */
-    const char *allocating_call; /**< for memory that a kernel has allocated: the call, such as "new[]" */
-    bool allow_unwritten_copy;   /**< the host may copy unwritten bytes, because its own checks find them */
-    size_t array_offset;         /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
+    size_t slot_bytes;            /**< size including padding and red zone */
+    enum allocation_owner owner;  /**< host-accessible memory has separate pages, which are never closed */
+    bool marks_not_in_shadow;     /**< the allocation's unwritten marks are not in the shadow yet */
+    uintptr_t allocation_site;    /**< call site that allocated it */
+    uintptr_t free_site;          /**< for freed memory: call site that freed it */
+    const char *allocating_call;  /**< for memory that a kernel has allocated: the call, such as "new[]" */
+    bool host_may_copy_unwritten; /**< the host may copy unwritten bytes, because its own checks find them */
+    size_t array_offset;          /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
     size_t array_bytes;
     char name[ARRAY_NAME_SIZE]; /**< "" if the array has no name */
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
 struct byte_marks {
-    uint32_t inaccessible; /**< outside every array that kernels may access */
-    uint32_t unwritten;
+    uint32_t inaccessible_bits; /**< outside every array that kernels may access */
+    uint32_t unwritten_bits;
 };
 
 struct arena {
@@ -44,13 +44,13 @@ struct arena {
     size_t available_bytes; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
     struct byte_marks *byte_marks;
-    uint32_t *ldg_read; /**< one bit per byte, set if this launch has read the byte through __ldg */
+    uint32_t *ldg_read_bits; /**< one bit per byte, set if this launch has read the byte through __ldg */
     size_t ldg_read_low, ldg_read_high;
     struct allocation *allocations; /**< sorted by offset */
     size_t num_allocations;
     size_t capacity;
-    bool any_marks_pending;     /**< at least one allocation has marks_pending */
-    size_t num_host_accessible; /**< number of allocations that the host may access */
+    bool any_marks_not_in_shadow;           /**< at least one allocation has marks_not_in_shadow */
+    size_t num_host_accessible_allocations; /**< number of allocations that the host may access */
 };
 
 /** Returns whether both the host and kernels may access the memory of an owner. */
@@ -77,7 +77,7 @@ size_t simt_physical_memory_bytes(void);
 /* Marks of ranges of the arena. `begin`, `destination` and `source` are offsets in it, in bytes. */
 
 /** Sets or clears the unwritten marks of a range. */
-void simt_set_unwritten(size_t begin, size_t bytes, bool unwritten);
+void simt_set_unwritten_marks(size_t begin, size_t bytes, bool unwritten);
 /** Marks a range as inaccessible to kernels, such as a red zone or freed memory, in the marks and in the shadow. */
 void simt_mark_inaccessible(size_t begin, size_t bytes);
 /** Clears the inaccessible marks of a range, and the shadow cells of its words, because its slot is being reused. */
@@ -85,12 +85,12 @@ void simt_mark_accessible(size_t begin, size_t bytes);
 /** Sets the state bits of the marked bytes of a range in the shadow, so that accesses check the marks. */
 void simt_copy_marks_to_shadow(size_t begin, size_t bytes);
 /** Copies the unwritten marks of one range to another; the two may overlap. */
-void simt_copy_unwritten(size_t destination, size_t source, size_t bytes);
+void simt_copy_unwritten_marks(size_t destination, size_t source, size_t bytes);
 /**
  * Returns the number of unwritten bytes in a range, not counting padding. If there are any, stores the offset of the
  * first one in *first_unwritten.
  */
-size_t simt_count_unwritten(size_t begin, size_t bytes, size_t *first_unwritten);
+size_t simt_count_unwritten_bytes(size_t begin, size_t bytes, size_t *first_unwritten);
 /** Forgets which bytes a launch has read through __ldg; called when the next launch begins. */
 void simt_clear_ldg_reads(void);
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /** Makes the arena shared with processes that are forked later. Must be called before simt_arena_prepare(). */
-void simt_arena_share(void);
+void simt_arena_share_with_forks(void);
 
 /** Reserves the arena and its shadow on the first call. Returns false if that fails. */
 bool simt_arena_prepare(void);
@@ -36,11 +36,11 @@ bool simt_host_access_is_invalid(const void *pointer, size_t bytes);
  * in the word's shadow cell is set as well.
  */
 struct word_marks {
-    uint32_t inaccessible, unwritten;
-    uint32_t ldg_read; /**< bytes that this launch has read through __ldg */
+    uint32_t inaccessible_bits, unwritten_bits;
+    uint32_t ldg_read_bits; /**< bytes that this launch has read through __ldg */
 };
 /** Returns the marks of the word at an address in the arena. */
-struct word_marks simt_arena_marks(uintptr_t address);
+struct word_marks simt_arena_word_marks(uintptr_t address);
 /** Marks bytes of the word at an address as read through __ldg; `bytes` is a mask. */
 void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
@@ -54,7 +54,7 @@ bool simt_arena_may_be_padding(uintptr_t address);
  * Describes an address relative to the allocation that contains it, or to one that it precedes or follows. Returns
  * false if the address is not in the arena.
  */
-bool simt_arena_describe(uintptr_t address, char *text, size_t size);
+bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
 /**
  * Returns the address of the word, of the allocation that contains `address`, that is the nearest of those with written
  * bytes; returns 0 if there is none. Stores N in *only_first if exactly the first N bytes of the allocation have been
@@ -68,7 +68,7 @@ bool simt_arena_is_freed(uintptr_t address);
 size_t simt_arena_used_words(void);
 
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
-void simt_arena_clear_accesses(void);
+void simt_arena_clear_recorded_accesses(void);
 
 enum { ARRAY_TEXT_SIZE = 160 };
 /**
@@ -90,7 +90,7 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
  * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
  * The words separate that number from the count.
  */
-const char *simt_phrase_that_begin(const char *place, unsigned num_bytes);
+const char *simt_separator_after_place(const char *place, unsigned num_bytes);
 
 /**
  * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
@@ -113,8 +113,8 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic_offset);
 struct kernel_properties {
     /** Size of its fixed-size __shared__ variables, excluding those of called functions. */
     size_t own_static_shared_bytes;
-    unsigned max_threads; /**< the kernel's launch bounds */
-    const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
+    unsigned max_threads_per_block; /**< the kernel's launch bounds */
+    const char *name; /**< without template arguments; stays valid until many other kernels are looked up */
 };
 /** Returns a kernel's properties, or defaults if the program has no symbols. */
 struct kernel_properties simt_kernel_properties(const void *kernel);
@@ -130,9 +130,9 @@ size_t simt_total_constant_bytes(void);
  * Returns whether one variable in global or constant memory contains all these bytes. Returns true if the program has
  * no such variables.
  */
-bool simt_variable_contains(uintptr_t address, size_t bytes);
+bool simt_device_variable_contains(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
-const char *simt_variable_at(uintptr_t address);
+const char *simt_device_variable_name_at(uintptr_t address);
 /**
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
  * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *bytes_to_end.
@@ -143,14 +143,14 @@ bool simt_is_host_only_constant(uintptr_t address);
 /** Ends the launch because of an access to the program's data that no device variable contains. */
 _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
-void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset);
+void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_offset);
 /** Returns whether a word of shared memory belongs to no variable. */
-bool simt_word_is_outside_variables(const struct shadow_cell *cell);
+bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell);
 /**
  * Ends the launch because of an access to a word of shared memory that belongs to no variable; `bytes` is the mask of
  * the accessed bytes.
  */
-_Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                            uintptr_t pc);
+_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t bytes,
+                                                   enum shadow_access access, uintptr_t pc);
 
 #endif

@@ -31,16 +31,16 @@ enum past_kind {
 struct past_access {
     uint32_t epoch;
     uint16_t thread_or_set; /**< number of the thread or of the set of threads */
-    uint8_t bytes;          /**< mask of the word's four bytes */
-    uint8_t kind;
-    uint32_t site;
+    uint8_t byte_mask;      /**< mask of the word's four bytes */
+    uint8_t access_kind;
+    uint32_t site_index;
     struct thread_set *unnumbered_set; /**< the set itself if it has no number, otherwise NULL */
 };
 
 /** Returns the set of threads of an entry that represents accesses by a set. */
 static inline const struct thread_set *past_access_threads(const struct past_access *past)
 {
-    return past->unnumbered_set ? past->unnumbered_set : simt_thread_set(past->thread_or_set);
+    return past->unnumbered_set ? past->unnumbered_set : simt_thread_set_by_number(past->thread_or_set);
 }
 
 /** Past accesses to a word, oldest first. Loads in the same epoch share one entry, that of the first such load. */

@@ -34,14 +34,14 @@ bool simt_arena_set_access(size_t begin, size_t bytes, bool allow)
 
 bool simt_arena_allow_access(void)
 {
-    for (size_t i = 0; simt_arena.any_marks_pending && i < simt_arena.num_allocations; i++) {
+    for (size_t i = 0; simt_arena.any_marks_not_in_shadow && i < simt_arena.num_allocations; i++) {
         struct allocation *allocation = &simt_arena.allocations[i];
 
-        if (allocation->marks_pending)
+        if (allocation->marks_not_in_shadow)
             simt_copy_marks_to_shadow(allocation->offset, allocation->bytes);
-        allocation->marks_pending = false;
+        allocation->marks_not_in_shadow = false;
     }
-    simt_arena.any_marks_pending = false;
+    simt_arena.any_marks_not_in_shadow = false;
     simt_clear_ldg_reads();
     simt_memory.arena_begin = (uintptr_t)simt_arena.base;
     simt_memory.arena_bytes = simt_arena.used_end;
@@ -53,7 +53,7 @@ void simt_arena_forbid_access(void)
 {
     simt_memory.arena_bytes = 0;
     simt_arena_set_access(0, simt_arena.committed_bytes, false);
-    for (size_t i = 0; simt_arena.num_host_accessible > 0 && i < simt_arena.num_allocations; i++) {
+    for (size_t i = 0; simt_arena.num_host_accessible_allocations > 0 && i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
 
         if (is_pinned_or_managed(allocation->owner))

@@ -52,7 +52,7 @@ void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space sp
 {
     static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
     static enum shadow_space good_space;
-    const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
+    const uint32_t thread = cell->packed_write >> CELL_THREAD_SHIFT;
 
     if (cell->write_epoch < simt_order.first_epoch ||
         (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
@@ -67,7 +67,7 @@ void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space sp
                         "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
                         ", with no fence.proxy.async between",
                         reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_site_pc(cell->write & CELL_SITE));
+                        simt_pc_of_site(cell->packed_write & CELL_SITE));
     }
     good_epoch = cell->write_epoch;
     good_write = thread;

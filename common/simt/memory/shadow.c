@@ -28,7 +28,7 @@ struct last_poll simt_last_polls[BLOCK_THREADS];
 bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
 
-uint32_t simt_site_add(uintptr_t pc)
+uint32_t simt_site_find_or_add(uintptr_t pc)
 {
     enum { PROBES = 16, STRIDE = 2531 };
 
@@ -54,10 +54,10 @@ static unsigned running_thread(void)
 /** Returns a verb phrase for the access of the running thread. */
 static const char *what_it_does(const struct word_access *access)
 {
-    return access->is_deallocation ? "frees" : simt_access_verb(access->type);
+    return access->is_deallocation ? "frees" : simt_access_verb(access->access_type);
 }
 
-uintptr_t simt_site_pc(uint32_t site)
+uintptr_t simt_pc_of_site(uint32_t site)
 {
     const uintptr_t pc = simt_site_pcs[site];
 
@@ -66,10 +66,10 @@ uintptr_t simt_site_pc(uint32_t site)
 
 static bool in_block_only(const struct past_access *past, const struct word_access *access)
 {
-    const bool reached = access->type == ACCESS_ATOMIC || access->type == ACCESS_VOLATILE_LOAD;
+    const bool reached = access->access_type == ACCESS_ATOMIC || access->access_type == ACCESS_VOLATILE_LOAD;
 
-    return reached && (past->kind & PAST_KIND_MASK) == PAST_ATOMIC &&
-           ((past->kind | access->atomic_kind) & ATOMIC_BLOCK_SCOPE);
+    return reached && (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC &&
+           ((past->access_kind | access->atomic_kind) & ATOMIC_BLOCK_SCOPE);
 }
 
 /** Returns a verb phrase for a past access. */
@@ -77,9 +77,9 @@ static const char *what_was_done(const struct past_access *past)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
 
-    if (past->kind & ATOMIC_STORE)
+    if (past->access_kind & ATOMIC_STORE)
         return "wrote";
-    return past->kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->kind & PAST_KIND_MASK) >> 4];
+    return past->access_kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->access_kind & PAST_KIND_MASK) >> 4];
 }
 
 /**
@@ -92,7 +92,7 @@ static bool has_polled(const struct past_access *past, bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const struct last_poll seen = simt_last_polls[i];
 
-        if (seen.epoch >= simt_order.block.block_epoch && simt_is_epoch_of_running_block(seen.epoch) &&
+        if (seen.epoch >= simt_order.block_ordering.block_begin_epoch && simt_is_epoch_of_running_block(seen.epoch) &&
             seen.write_epoch >= past->epoch && simt_is_epoch_of_running_block(seen.write_epoch) == in_block &&
             (!in_block || i == running_thread()))
             return true;
@@ -106,14 +106,14 @@ static bool has_polled(const struct past_access *past, bool in_block)
  */
 static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
-    const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
+    const bool wrote = past->access_kind == PAST_WRITE, read = past->access_kind == PAST_READ;
 
     if (access->is_deallocation)
         return "";
-    if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
+    if (past->access_kind >= PAST_ATOMIC && access->access_type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
-    if ((wrote && access->type == ACCESS_VOLATILE_LOAD) ||
-        ((past->kind & PAST_KIND_MASK) == PAST_VOLATILE_READ && access->type == ACCESS_STORE))
+    if ((wrote && access->access_type == ACCESS_VOLATILE_LOAD) ||
+        ((past->access_kind & PAST_KIND_MASK) == PAST_VOLATILE_READ && access->access_type == ACCESS_STORE))
         return access->space == SPACE_SHARED ? SIMT_ADVICE_PREFIX
                    "__syncthreads() or, within a warp, __syncwarp() between the two, because volatile orders "
                    "nothing; or, if other threads poll this value, __threadfence() and then atomicExch() to "
@@ -121,10 +121,10 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                                              : SIMT_ADVICE_PREFIX
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
-    if (wrote && access->type == ACCESS_STORE)
+    if (wrote && access->access_type == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
-    if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC || past->kind == PAST_ATOMIC_THREADS ||
-        access->type == ACCESS_ATOMIC)
+    if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_THREADS ||
+        access->access_type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX
             "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
             "between the two";
@@ -132,7 +132,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
         return SIMT_ADVICE_PREFIX
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
             "read; or __syncthreads() between the two";
-    if ((wrote && access->type == ACCESS_LOAD) || (read && access->type == ACCESS_STORE))
+    if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
         return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
             "__syncthreads() between the two, or a second array";
@@ -148,7 +148,7 @@ static bool has_polled_anything(bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const uint32_t epoch = simt_last_polls[i].epoch;
 
-        if (in_block ? epoch >= simt_order.block.block_epoch && simt_is_epoch_of_running_block(epoch)
+        if (in_block ? epoch >= simt_order.block_ordering.block_begin_epoch && simt_is_epoch_of_running_block(epoch)
                      : epoch >= simt_order.first_epoch)
             return true;
     }
@@ -160,8 +160,8 @@ static const char *advice_on_overwriting(const struct past_access *past)
 {
     if (has_polled(past, false) || has_polled_anything(false))
         return "nothing makes the write wait for the read" SIMT_ADVICE_PREFIX
-               "a counter that each block increases atomically, after its read and a __threadfence(), and the write only "
-               "by the block that finds all others counted, after another __threadfence(); or two launches";
+               "a counter that each block increases atomically, after its read and a __threadfence(), and the write "
+               "only by the block that finds all others counted, after another __threadfence(); or two launches";
     return "nothing makes the write wait for the read" SIMT_ADVICE_PREFIX
            "two launches, or a second array for what is written; or, if threads update this word in place, an atomic";
 }
@@ -169,29 +169,29 @@ static const char *advice_on_overwriting(const struct past_access *past)
 /** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
-    const unsigned past_kind = past->kind & PAST_KIND_MASK;
+    const unsigned past_kind = past->access_kind & PAST_KIND_MASK;
 
     if (in_block_only(past, access))
         return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
-    if (access->type == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
+    if (access->access_type == ACCESS_VOLATILE_LOAD && past->access_kind == PAST_WRITE)
         return "nothing orders them" SIMT_ADVICE_PREFIX
                "__threadfence() and then atomicExch(), to store a value that other "
                "threads poll; for a lock, atomicCAS() to take it";
-    if (access->type == ACCESS_STORE && past->kind != PAST_ATOMIC_THREADS &&
+    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_THREADS &&
         (past_kind == PAST_READ || past_kind == PAST_VOLATILE_READ))
         return advice_on_overwriting(past);
-    if (access->type != ACCESS_ATOMIC && past->kind != PAST_ATOMIC_THREADS && has_polled(past, false))
+    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, after "
                "a barrier with other threads whose data it "
                "announces, and again after it is read, before a barrier with other threads that use the data";
-    if (past->kind >= PAST_ATOMIC && access->type == ACCESS_ATOMIC)
+    if (past->access_kind >= PAST_ATOMIC && access->access_type == ACCESS_ATOMIC)
         return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
-    if (access->type != ACCESS_ATOMIC && past->kind != PAST_ATOMIC_THREADS && has_polled_anything(false))
+    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled_anything(false))
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
                "atomics, or two launches; or, if a flag or counter that is polled announces the data, "
                "__threadfence() before the flag is written, and again after each poll that has seen it";
-    if (past->kind == PAST_WRITE && access->type == ACCESS_STORE)
+    if (past->access_kind == PAST_WRITE && access->access_type == ACCESS_STORE)
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
                "a different index in each block, a store by one of them only, or two launches";
     return "blocks are not ordered" SIMT_ADVICE_PREFIX
@@ -208,7 +208,7 @@ static bool is_in_other_array(uintptr_t address, uintptr_t than)
     if (in_arena != other_in_arena)
         return true;
     return in_arena ? simt_arena_allocation_index(offset, &within) != simt_arena_allocation_index(other_offset, &within)
-                    : strcmp(simt_variable_at(address), simt_variable_at(than)) != 0;
+                    : strcmp(simt_device_variable_name_at(address), simt_device_variable_name_at(than)) != 0;
 }
 
 /**
@@ -219,8 +219,8 @@ static bool is_in_other_array(uintptr_t address, uintptr_t than)
 static bool suspects_index(const struct past_access *past, const struct word_access *access, uintptr_t address,
                            char *text, size_t size)
 {
-    const uintptr_t sites[] = {access->pc, simt_site_pc(past->site)};
-    const int bytes = __builtin_popcount(access->bytes), past_bytes = __builtin_popcount(past->bytes);
+    const uintptr_t sites[] = {access->pc, simt_pc_of_site(past->site_index)};
+    const int bytes = __builtin_popcount(access->byte_mask), past_bytes = __builtin_popcount(past->byte_mask);
     uintptr_t other = 0;
     char of[ARRAY_TEXT_SIZE];
 
@@ -261,7 +261,7 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
 {
     const struct past_launch *launch = simt_overlapped_launch_at(past->epoch);
     const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
-    const int count = __builtin_popcount(past->bytes & access.bytes);
+    const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     if (missing)
@@ -270,12 +270,12 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
                         "; the wait does not order the two, because the launch between" SIMT_LOCATION
                         " (%s) never waits",
                         what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
-                        what_was_done(past), simt_site_pc(past->site), missing->call_site, missing->name);
+                        what_was_done(past), simt_pc_of_site(past->site_index), missing->call_site, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
                     "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                     ", and no cudaGridDependencySynchronize() orders the two",
                     what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
-                    what_was_done(past), simt_site_pc(past->site));
+                    what_was_done(past), simt_pc_of_site(past->site_index));
 }
 
 /** The threads on the other side of a race. */
@@ -295,8 +295,9 @@ static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t
 }
 
 /**
- * Reports that the running thread's access is not ordered after the past one, which the racing threads have made. A race
- * within a block is only suspected until the next barrier, because some threads may have missed an earlier barrier.
+ * Reports that the running thread's access is not ordered after the past one, which the racing threads have made. A
+ * race within a block is only suspected until the next barrier, because some threads may have missed an earlier
+ * barrier.
  */
 static void fault_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
@@ -305,7 +306,7 @@ static void fault_race(const struct past_access *past, struct word_access access
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(racing->thread);
     const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
-    const uint32_t bytes = past->bytes & access.bytes;
+    const uint32_t bytes = past->byte_mask & access.byte_mask;
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT_SIZE], what[ARRAY_TEXT_SIZE + 64], did_so[64];
 
@@ -315,7 +316,7 @@ static void fault_race(const struct past_access *past, struct word_access access
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
-        (past->kind == PAST_READ || access.type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
+        (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
         simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
     if (racing->update) {
@@ -327,7 +328,7 @@ static void fault_race(const struct past_access *past, struct word_access access
         advice = both;
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
-    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
+    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_pc_of_site(past->site_index),
              racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
@@ -365,17 +366,18 @@ void simt_deferred_race_report(void)
 static bool defer_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
-    const bool alike = !((past->kind ^ access.atomic_kind) & ATOMIC_BYTES);
-    const bool atomic = past->kind == PAST_ATOMIC_THREADS || ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
+    const bool alike = !((past->access_kind ^ access.atomic_kind) & ATOMIC_BYTES);
+    const bool atomic = past->access_kind == PAST_ATOMIC_THREADS ||
+                        ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
 
-    if (access.type != ACCESS_LOAD || !atomic)
+    if (access.access_type != ACCESS_LOAD || !atomic)
         return false;
-    if (race->present && race->loaded != simt_order.last_load)
+    if (race->present && race->loaded != simt_order.packed_last_load)
         simt_deferred_race_report();
     if (race->present)
         return true;
-    *race = (struct deferred_race){true, *racing, simt_order.last_load, *past, access};
+    *race = (struct deferred_race){true, *racing, simt_order.packed_last_load, *past, access};
     simt_num_deferred_races++;
     return true;
 }
@@ -390,16 +392,19 @@ void simt_deferred_races_clear(void)
 /** Returns a mask of the bytes that the block has written in a shared word. */
 static uint32_t written(const struct shadow_cell *cell)
 {
-    return cell->write_epoch < simt_order.block.block_epoch ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
+    return cell->write_epoch < simt_order.block_ordering.block_begin_epoch
+               ? 0
+               : cell->packed_write >> CELL_STATE_SHIFT & 0xf;
 }
 
 /**
  * Returns whether the bytes at an address may be padding, that is, whether they follow bytes that have been written in
  * the same word or in the first half of the same 8 aligned bytes.
  */
-bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
+bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {
-    return written(cell) != 0 || (address % 8 == 4 && !simt_word_is_outside_variables(cell) && written(cell - 1) != 0);
+    return written(cell) != 0 ||
+           (address % 8 == 4 && !simt_word_is_outside_shared_variables(cell) && written(cell - 1) != 0);
 }
 
 /**
@@ -433,7 +438,8 @@ static void describe_other_store(uintptr_t pc, const char *otherwise, char *text
              pc, pc, otherwise);
 }
 
-void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
+void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                     uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT_SIZE], others[400] = "";
@@ -444,13 +450,13 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
      */
     if (simt_fault_is_suspected())
         return;
-    if (simt_word_is_outside_variables(cell))
-        simt_fault_outside_variables(cell, bytes, access, pc);
+    if (simt_word_is_outside_shared_variables(cell))
+        simt_fault_outside_shared_variables(cell, bytes, access, pc);
     simt_describe_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
                             (uintptr_t)__builtin_ctz(bytes),
                         true, of);
     const struct shadow_cell *const other = nearest_written(cell);
-    const uintptr_t store = other ? simt_site_pc(other->write & CELL_SITE) : 0;
+    const uintptr_t store = other ? simt_pc_of_site(other->packed_write & CELL_SITE) : 0;
 
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
@@ -467,9 +473,10 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
 {
     size_t only_first;
     const uintptr_t other = simt_arena_nearest_written(address, &only_first);
-    const struct shadow_cell *const cell = &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4];
-    const uintptr_t store = other && cell->write_epoch >= simt_order.first_epoch
-                                ? simt_site_pc(cell->write & CELL_SITE)
+    const struct shadow_cell *const cell = other ? &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4]
+                                                 : NULL;
+    const uintptr_t store = cell && cell->write_epoch >= simt_order.first_epoch
+                                ? simt_pc_of_site(cell->packed_write & CELL_SITE)
                                 : 0;
 
     text[0] = '\0';
@@ -489,24 +496,25 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
  */
 static uint32_t check_marks(struct word_access access, bool reads)
 {
-    const struct word_marks marks = simt_arena_marks(access.address);
-    const uint32_t missing = marks.unwritten & access.bytes;
-    const bool writes = access.type == ACCESS_STORE || access.type == ACCESS_ATOMIC;
+    const struct word_marks marks = simt_arena_word_marks(access.address);
+    const uint32_t missing = marks.unwritten_bits & access.byte_mask;
+    const bool writes = access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC;
     char where[160], others[400];
 
-    if (marks.inaccessible & access.bytes)
-        simt_fault_inaccessible(access.address, access.bytes, writes, access.pc);
-    if (writes && (marks.ldg_read & access.bytes))
+    if (marks.inaccessible_bits & access.byte_mask)
+        simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
+    if (writes && (marks.ldg_read_bits & access.byte_mask))
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
-                        "writes %d bytes that the same launch has read by __ldg()", __builtin_popcount(access.bytes));
+                        "writes %d bytes that the same launch has read by __ldg()",
+                        __builtin_popcount(access.byte_mask));
     if (reads && missing && !simt_fault_is_suspected() &&
         !(access.may_include_padding && simt_arena_may_be_padding(access.address)) &&
-        simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
+        simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
         describe_other_writes(access.address, others, sizeof others);
         const char *const advice =
-            access.type == ACCESS_ATOMIC ? SIMT_ADVICE_PREFIX
+            access.access_type == ACCESS_ATOMIC ? SIMT_ADVICE_PREFIX
                 "cudaMemset() before the launch, for all of it: cudaMalloc() does not clear memory"
             : has_polled_anything(true) ? SIMT_ADVICE_PREFIX
                 "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not; or, if another "
@@ -517,38 +525,38 @@ static uint32_t check_marks(struct word_access access, bool reads)
         simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
                            "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where, advice);
     }
-    return marks.inaccessible | marks.unwritten | marks.ldg_read;
+    return marks.inaccessible_bits | marks.unwritten_bits | marks.ldg_read_bits;
 }
 
 void simt_check_marked_load(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = check_marks(access, true) << CELL_STATE_SHIFT;
 
-    cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
+    cell->packed_write = (cell->packed_write & ~(uint32_t)CELL_STATE) | state;
     shadow_check_load_races(cell, access);
 }
 
 void simt_check_marked_store(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = check_marks(access, access.reads_old_value) & ~(uint32_t)access.bytes;
+    const uint32_t state = check_marks(access, access.reads_old_value) & ~(uint32_t)access.byte_mask;
 
-    simt_arena_clear_unwritten(access.address, access.bytes);
+    simt_arena_clear_unwritten(access.address, access.byte_mask);
     shadow_check_store_races(cell, access, state << CELL_STATE_SHIFT);
 }
 
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPY_IN_FLIGHT)
+    if (cell->read_epoch != EPOCH_NEVER || cell->packed_read != READ_COPY_IN_FLIGHT)
         return;
-    const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
+    const unsigned thread = cell->packed_write >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
-    const int count = __builtin_popcount(access.bytes);
+    const int count = __builtin_popcount(access.byte_mask);
     const bool is_own = thread == running_thread();
     char who[64] = "it";
     /* If both are at one line, the word is written by the next copy at this line. */
-    const char *const advice = access.type != ACCESS_STORE ? ""
-                               : is_own                    ? SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+    const char *const advice = access.access_type != ACCESS_STORE ? ""
+                               : is_own                           ? SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
                                    "readers: at a second mbarrier, at which they arrive, or "
@@ -562,13 +570,13 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
                     "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for%s",
-                    what_it_does(&access), count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE),
-                    advice);
+                    what_it_does(&access), count, count == 1 ? "" : "s", who,
+                    simt_pc_of_site(cell->packed_write & CELL_SITE), advice);
 }
 
 static bool of_readers(const struct past_access *past)
 {
-    return !(past->kind & PAST_WRITE);
+    return !(past->access_kind & PAST_WRITE);
 }
 
 /* --- from a cell to a list and back ------------------------------------------------------------------------------- */
@@ -590,7 +598,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 {
     static struct access_history brief;
 
-    if (cell->read_epoch >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
+    if (cell->read_epoch >= horizon && cell->packed_read >> 30 == READ_HISTORY >> 30) {
         struct access_history *history = simt_cell_history(cell);
 
         if (!history)
@@ -603,28 +611,29 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
     }
     simt_history_clear(&brief);
     if (cell->write_epoch >= horizon) {
-        const bool atomic = cell->write & CELL_ATOMIC;
-        const uint8_t bytes = cell->write >> CELL_BYTES_SHIFT & 0xf;
+        const bool atomic = cell->packed_write & CELL_ATOMIC;
+        const uint8_t bytes = cell->packed_write >> CELL_BYTES_SHIFT & 0xf;
         static const uint8_t bytes_of[] = {
             [ATOMIC_4] = 0xf, [ATOMIC_8] = 0xf, [ATOMIC_LOW_2] = 0x3, [ATOMIC_HIGH_2] = 0xc};
 
         add(&brief,
             (struct past_access){.epoch = cell->write_epoch,
-                                 .thread_or_set = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
-                                 .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
-                                 .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
-                                 .site = cell->write & CELL_SITE},
+                                 .thread_or_set = (uint16_t)(cell->packed_write >> CELL_THREAD_SHIFT),
+                                 .byte_mask = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
+                                 .access_kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
+                                 .site_index = cell->packed_write & CELL_SITE},
             pc);
     }
     if (cell->read_epoch >= horizon) {
-        const uint8_t bytes = cell->read >> READ_BYTES_SHIFT & 0xf;
+        const uint8_t bytes = cell->packed_read >> READ_BYTES_SHIFT & 0xf;
 
         add(&brief,
             (struct past_access){.epoch = cell->read_epoch,
-                                 .thread_or_set = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
-                                 .bytes = bytes ? bytes : 0xf,
-                                 .kind = cell->read >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS : PAST_READ,
-                                 .site = cell->read & CELL_SITE},
+                                 .thread_or_set = cell->packed_read >> READ_SET_SHIFT & (THREAD_SETS - 1),
+                                 .byte_mask = bytes ? bytes : 0xf,
+                                 .access_kind = cell->packed_read >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS
+                                                                                         : PAST_READ,
+                                 .site_index = cell->packed_read & CELL_SITE},
             pc);
     }
     return &brief;
@@ -632,28 +641,28 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 
 static void put_write(struct shadow_cell *cell, const struct past_access *past, uint32_t state)
 {
-    const bool atomic = (past->kind & PAST_KIND_MASK) == PAST_ATOMIC;
+    const bool atomic = (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC;
 
     cell->write_epoch = past->epoch;
-    cell->write = (uint32_t)past->thread_or_set << CELL_THREAD_SHIFT | state | past->site |
-                  (atomic ? CELL_ATOMIC | (uint32_t)(past->kind & 0xf) << CELL_BYTES_SHIFT
-                          : (uint32_t)past->bytes << CELL_BYTES_SHIFT);
+    cell->packed_write = (uint32_t)past->thread_or_set << CELL_THREAD_SHIFT | state | past->site_index |
+                         (atomic ? CELL_ATOMIC | (uint32_t)(past->access_kind & 0xf) << CELL_BYTES_SHIFT
+                                 : (uint32_t)past->byte_mask << CELL_BYTES_SHIFT);
 }
 
 static void put_read(struct shadow_cell *cell, const struct past_access *past)
 {
     cell->read_epoch = past ? past->epoch : 0;
-    cell->read = 0;
+    cell->packed_read = 0;
     if (!past)
         return;
-    const bool lost = simt_can_never_be_ordered(past->epoch);
-    const bool atomic_threads = past->kind == PAST_ATOMIC_THREADS;
-    const uint32_t bytes = atomic_threads && lost && past->bytes == 0xf ? 0 : past->bytes;
+    const bool lost = simt_epoch_can_never_be_ordered(past->epoch);
+    const bool atomic_threads = past->access_kind == PAST_ATOMIC_THREADS;
+    const uint32_t bytes = atomic_threads && lost && past->byte_mask == 0xf ? 0 : past->byte_mask;
 
-    cell->read = (atomic_threads ? READ_ATOMIC_THREADS
-                  : lost         ? READ_ALWAYS_RACES
-                                 : 0) |
-                 (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
+    cell->packed_read = (atomic_threads ? READ_ATOMIC_THREADS
+                         : lost         ? READ_ALWAYS_RACES
+                                        : 0) |
+                        (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site_index;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
@@ -669,11 +678,11 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         const struct past_access *past = &brief->accesses[i];
         const struct past_access **half = of_readers(past) ? &read : &write;
 
-        room = room && !*half && !past->unnumbered_set && (past->kind & PAST_KIND_MASK) != PAST_VOLATILE_READ &&
-               !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
+        room = room && !*half && !past->unnumbered_set && (past->access_kind & PAST_KIND_MASK) != PAST_VOLATILE_READ &&
+               !(past->access_kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
         latest = past->epoch > latest ? past->epoch : latest;
-        if ((past->kind & PAST_WRITE) && (!latest_write || past->epoch >= latest_write->epoch))
+        if ((past->access_kind & PAST_WRITE) && (!latest_write || past->epoch >= latest_write->epoch))
             latest_write = past;
     }
     if (latest_write)
@@ -683,7 +692,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         return;
     }
     cell->read_epoch = latest;
-    cell->read = READ_HISTORY;
+    cell->packed_read = READ_HISTORY;
     struct access_history *history = simt_cell_history(cell);
 
     if (!history)
@@ -699,7 +708,8 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
 /** Returns the epoch below which no access can race with an access of this launch. */
 static uint32_t first_horizon(void)
 {
-    return simt_order.horizon < simt_order.first_epoch ? simt_order.horizon : simt_order.first_epoch;
+    return simt_order.ordered_before_epoch < simt_order.first_epoch ? simt_order.ordered_before_epoch
+                                                                    : simt_order.first_epoch;
 }
 
 void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access)
@@ -711,15 +721,16 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
         const uint3 index = simt_thread_index(past->thread_or_set);
         const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
 
-        if (past->epoch >= simt_order.first_epoch && (past->kind & PAST_WRITE) && (past->bytes & access.bytes))
+        if (past->epoch >= simt_order.first_epoch && (past->access_kind & PAST_WRITE) &&
+            (past->byte_mask & access.byte_mask))
             simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
                             "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
                             " in the same launch",
-                            __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
-                            simt_site_pc(past->site));
+                            __builtin_popcount(access.byte_mask), index.x, index.y, index.z, block.x, block.y, block.z,
+                            simt_pc_of_site(past->site_index));
     }
     if (access.address - simt_memory.arena_begin < simt_memory.arena_bytes)
-        simt_arena_mark_ldg_read(access.address, access.bytes);
+        simt_arena_mark_ldg_read(access.address, access.byte_mask);
 }
 
 /* --- a new access ------------------------------------------------------------------------------------------------- */
@@ -727,21 +738,23 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
 /** Returns whether two accesses cannot race even if they are unordered. */
 static bool in_agreement(const struct past_access *past, struct word_access access)
 {
-    const unsigned kind = past->kind & PAST_KIND_MASK;
+    const unsigned kind = past->access_kind & PAST_KIND_MASK;
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
-    const bool loads = access.type == ACCESS_LOAD || access.type == ACCESS_VOLATILE_LOAD;
+    const bool loads = access.access_type == ACCESS_LOAD || access.access_type == ACCESS_VOLATILE_LOAD;
 
-    if (past->kind == PAST_ATOMIC_THREADS)
-        return access.type != ACCESS_LOAD;
+    if (past->access_kind == PAST_ATOMIC_THREADS)
+        return access.access_type != ACCESS_LOAD;
     if (past_loads && loads)
         return true;
-    if (kind == PAST_READ || kind == PAST_WRITE || access.type == ACCESS_LOAD || access.type == ACCESS_STORE)
+    if (kind == PAST_READ || kind == PAST_WRITE || access.access_type == ACCESS_LOAD ||
+        access.access_type == ACCESS_STORE)
         return false;
-    if (((past->kind ^ access.atomic_kind) & ATOMIC_BYTES) != 0)
+    if (((past->access_kind ^ access.atomic_kind) & ATOMIC_BYTES) != 0)
         return false;
-    if ((past->kind & ATOMIC_CROSS_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
+    if ((past->access_kind & ATOMIC_CROSS_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
         return false;
-    return !((past->kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) || simt_is_epoch_of_running_block(past->epoch);
+    return !((past->access_kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) ||
+           simt_is_epoch_of_running_block(past->epoch);
 }
 
 /**
@@ -752,9 +765,9 @@ static bool is_ordered(const struct past_access *past, bool volatile_load, unsig
 {
     *thread = past->thread_or_set;
     *several = false;
-    return of_readers(past)
-               ? simt_are_all_ordered(past->epoch, past_access_threads(past), volatile_load, thread, several)
-               : simt_is_ordered(past->epoch, past->thread_or_set, volatile_load);
+    return of_readers(past) ? simt_accesses_of_set_are_ordered(past->epoch, past_access_threads(past), volatile_load,
+                                                               thread, several)
+                            : simt_accesses_are_ordered(past->epoch, past->thread_or_set, volatile_load);
 }
 
 /** Returns whether the access by at least one thread in a set of readers is ordered before the current access. */
@@ -764,7 +777,7 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
 
     FOR_EACH_LANE (warp, set->warps) {
         FOR_EACH_LANE (lane, set->lanes[warp]) {
-            if (simt_is_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
+            if (simt_accesses_are_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
                 return true;
         }
     }
@@ -779,19 +792,20 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
 {
     const struct past_access *past = &history->accesses[i];
 
-    if ((past->kind & PAST_KIND_MASK) != PAST_ATOMIC)
+    if ((past->access_kind & PAST_KIND_MASK) != PAST_ATOMIC)
         return false;
     for (i++; i < history->num_accesses; i++) {
         const struct past_access *later = &history->accesses[i];
 
-        if (!(later->kind & PAST_VOLATILE_READ) || ((later->kind ^ past->kind) & ATOMIC_BYTES) ||
-            !(later->bytes & past->bytes))
+        if (!(later->access_kind & PAST_VOLATILE_READ) || ((later->access_kind ^ past->access_kind) & ATOMIC_BYTES) ||
+            !(later->byte_mask & past->byte_mask))
             continue;
-        if ((later->kind & ATOMIC_STORE) && (later->thread_or_set != past->thread_or_set ||
-                                             simt_block_running_at(later->epoch) != simt_block_running_at(past->epoch)))
+        if ((later->access_kind & ATOMIC_STORE) &&
+            (later->thread_or_set != past->thread_or_set ||
+             simt_block_running_at(later->epoch) != simt_block_running_at(past->epoch)))
             return false;
         if (of_readers(later) ? any_ordered(later, volatile_load)
-                              : simt_is_ordered(later->epoch, later->thread_or_set, volatile_load))
+                              : simt_accesses_are_ordered(later->epoch, later->thread_or_set, volatile_load))
             return true;
     }
     return false;
@@ -804,33 +818,35 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
 static uintptr_t update_before_read(const struct access_history *history, const struct past_access *past,
                                     struct word_access access, unsigned thread)
 {
-    const bool reads_now = access.type == ACCESS_LOAD, has_read = past->kind == PAST_READ;
+    const bool reads_now = access.access_type == ACCESS_LOAD, has_read = past->access_kind == PAST_READ;
     const unsigned reader = reads_now ? running_thread() : thread;
     const uint32_t epoch = reads_now ? simt_order.epoch : past->epoch;
 
-    for (uint32_t i = 0; i < history->num_accesses && (reads_now || (has_read && access.type == ACCESS_ATOMIC)); i++) {
+    if (!reads_now && !(has_read && access.access_type == ACCESS_ATOMIC))
+        return 0;
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *const update = &history->accesses[i];
 
-        if (update->kind == PAST_ATOMIC_THREADS && (update->bytes & access.bytes) && update->epoch <= epoch &&
-            simt_block_running_at(update->epoch) == simt_block_running_at(epoch) &&
+        if (update->access_kind == PAST_ATOMIC_THREADS && (update->byte_mask & access.byte_mask) &&
+            update->epoch <= epoch && simt_block_running_at(update->epoch) == simt_block_running_at(epoch) &&
             thread_set_has(past_access_threads(update), reader))
-            return simt_site_pc(update->site);
+            return simt_pc_of_site(update->site_index);
     }
     return 0;
 }
 
 static void check(const struct access_history *history, struct word_access access)
 {
-    const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD ||
-                               (access.type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
+    const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD ||
+                               (access.access_type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
     struct racing racing;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *past = &history->accesses[i];
 
-        if (!(past->bytes & access.bytes) || in_agreement(past, access) ||
+        if (!(past->byte_mask & access.byte_mask) || in_agreement(past, access) ||
             is_ordered(past, volatile_load, &racing.thread, &racing.others) ||
-            (access.type != ACCESS_LOAD && is_observed(history, i, volatile_load)))
+            (access.access_type != ACCESS_LOAD && is_observed(history, i, volatile_load)))
             continue;
         racing.update = update_before_read(history, past, access, racing.thread);
         if (!defer_race(past, access, &racing))
@@ -846,8 +862,8 @@ static bool keep_without(struct access_history *history, uint32_t i, uint8_t byt
 {
     struct past_access *past = &history->accesses[i];
 
-    past->bytes &= (uint8_t)~bytes;
-    if (past->bytes)
+    past->byte_mask &= (uint8_t)~bytes;
+    if (past->byte_mask)
         return true;
     simt_history_remove(history, i);
     return false;
@@ -870,14 +886,14 @@ static struct first_atomics find_first_atomics(const struct access_history *hist
     for (uint32_t i = 0; i < history->num_accesses && missing; i++) {
         const struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND_MASK) != PAST_ATOMIC || !(past->bytes & missing) ||
-            simt_is_ordered(past->epoch, past->thread_or_set, false))
+        if ((past->access_kind & PAST_KIND_MASK) != PAST_ATOMIC || !(past->byte_mask & missing) ||
+            simt_accesses_are_ordered(past->epoch, past->thread_or_set, false))
             continue;
         for (unsigned byte = 0; byte < 4; byte++) {
-            if (past->bytes & missing & 1u << byte)
+            if (past->byte_mask & missing & 1u << byte)
                 first.of_byte[byte] = i;
         }
-        missing &= (uint8_t)~past->bytes;
+        missing &= (uint8_t)~past->byte_mask;
     }
     return first;
 }
@@ -886,7 +902,7 @@ static struct first_atomics find_first_atomics(const struct access_history *hist
 static bool follows_atomic(const struct first_atomics *first, const struct access_history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
-        if ((history->accesses[i].bytes >> byte & 1) && first->of_byte[byte] < i)
+        if ((history->accesses[i].byte_mask >> byte & 1) && first->of_byte[byte] < i)
             return true;
     }
     return false;
@@ -902,7 +918,7 @@ static struct thread_set *own_set(struct past_access *past)
         past->unnumbered_set = malloc(sizeof *past->unnumbered_set);
         if (!past->unnumbered_set)
             fault_memory(0);
-        *past->unnumbered_set = *simt_thread_set(past->thread_or_set);
+        *past->unnumbered_set = *simt_thread_set_by_number(past->thread_or_set);
     }
     return past->unnumbered_set;
 }
@@ -929,12 +945,12 @@ static void remove_from_set(struct access_history *history, uint32_t i)
  */
 static bool can_replace(const struct past_access *past, struct word_access access)
 {
-    if (!of_readers(past) || !(past->bytes & access.bytes))
+    if (!of_readers(past) || !(past->byte_mask & access.byte_mask))
         return false;
-    if (past->kind == PAST_ATOMIC_THREADS)
-        return access.type == ACCESS_ATOMIC;
-    return access.type == ACCESS_LOAD ||
-           ((past->kind ^ access.atomic_kind) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
+    if (past->access_kind == PAST_ATOMIC_THREADS)
+        return access.access_type == ACCESS_ATOMIC;
+    return access.access_type == ACCESS_LOAD ||
+           ((past->access_kind ^ access.atomic_kind) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
 }
 
 /**
@@ -943,7 +959,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
-    const bool sees = access.type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_STORE);
+    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     bool several;
@@ -958,15 +974,17 @@ static void replace_reads(struct access_history *history, struct word_access acc
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
         /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
-        const bool seen = (past->kind & PAST_KIND_MASK) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
+        const bool seen = (past->access_kind & PAST_KIND_MASK) == PAST_VOLATILE_READ &&
+                          follows_atomic(&atomics, history, i);
 
-        if (!seen && simt_are_all_ordered(past->epoch, past_access_threads(past), false, &thread, &several)) {
-            keep_without(history, i, access.bytes);
+        if (!seen &&
+            simt_accesses_of_set_are_ordered(past->epoch, past_access_threads(past), false, &thread, &several)) {
+            keep_without(history, i, access.byte_mask);
             continue;
         }
-        if (!(past->bytes & ~access.bytes) && simt_is_epoch_of_running_block(past->epoch) &&
+        if (!(past->byte_mask & ~access.byte_mask) && simt_is_epoch_of_running_block(past->epoch) &&
             thread_set_has(past_access_threads(past), running_thread()) &&
-            (!seen || (sees && (simt_order_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
+            (!seen || (sees && (simt_order_is_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
             remove_from_set(history, i);
         }
     }
@@ -981,9 +999,9 @@ static void add_read(struct access_history *history, struct past_access mine, ui
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
+        if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && (mine.access_kind & PAST_VOLATILE_READ))
             break;
-        if (past->epoch != mine.epoch || past->bytes != mine.bytes || past->kind != mine.kind)
+        if (past->epoch != mine.epoch || past->byte_mask != mine.byte_mask || past->access_kind != mine.access_kind)
             continue;
         const unsigned grown = past->unnumbered_set ? THREAD_SET_NONE
                                                     : simt_thread_set_add(past->thread_or_set, mine.thread_or_set);
@@ -1008,72 +1026,73 @@ static uint8_t lost_bytes(struct access_history *history, uint8_t kind)
     for (uint32_t i = 0; i < history->num_accesses;) {
         const struct past_access past = history->accesses[i];
 
-        if (past.kind != kind || !simt_can_never_be_ordered(past.epoch)) {
+        if (past.access_kind != kind || !simt_epoch_can_never_be_ordered(past.epoch)) {
             i++;
             continue;
         }
         i += keep_without(history, i, bytes);
-        bytes |= past.bytes;
+        bytes |= past.byte_mask;
     }
     return bytes;
 }
 
-void simt_check_load_races_slowly(struct shadow_cell *cell, struct word_access access)
+void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_access access)
 {
-    const bool volatile_load = access.type == ACCESS_VOLATILE_LOAD;
+    const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD;
 
-    /* simt_suspect_uninitialised() has already checked a load of a word that belongs to no variable. */
-    if (simt_word_is_outside_variables(cell))
+    /* simt_suspect_uninitialised_read() has already checked a load of a word that belongs to no variable. */
+    if (simt_word_is_outside_shared_variables(cell))
         return;
     check_no_copy(cell, access);
-    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
-    uint8_t bytes = access.bytes;
+    struct access_history *history = open_history(cell, shadow_ordered_before_epoch(access.space), access.pc);
+    uint8_t bytes = access.byte_mask;
 
     check(history, access);
     if (!volatile_load)
         bytes &= (uint8_t)~lost_bytes(history, PAST_READ);
-    access.bytes = bytes;
+    access.byte_mask = bytes;
     if (bytes) {
         replace_reads(history, access);
-        add_read(history,
-                 (struct past_access){.epoch = simt_order.epoch,
-                                      .thread_or_set = (uint16_t)running_thread(),
-                                      .bytes = bytes,
-                                      .kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_kind : PAST_READ,
-                                      .site = access.site},
-                 access.pc);
+        add_read(
+            history,
+            (struct past_access){.epoch = simt_order.epoch,
+                                 .thread_or_set = (uint16_t)running_thread(),
+                                 .byte_mask = bytes,
+                                 .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_kind : PAST_READ,
+                                 .site_index = access.site_index},
+            access.pc);
     }
-    store_history(cell, history, cell->write & CELL_STATE, access.pc);
+    store_history(cell, history, cell->packed_write & CELL_STATE, access.pc);
     simt_polled_loads[running_thread()].cell = NULL;
     if (volatile_load)
         simt_polled_loads[running_thread()] = (struct polled_load){.cell = cell,
                                                                    .epoch = simt_order.epoch,
                                                                    .write_epoch = cell->write_epoch,
-                                                                   .write = cell->write,
+                                                                   .write = cell->packed_write,
                                                                    .kind = access.atomic_kind,
-                                                                   .bytes = access.bytes};
+                                                                   .bytes = access.byte_mask};
 }
 
-void simt_deferred_race_excuse_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
 {
     struct deferred_race *race = &noted[running_thread()];
 
-    if (race->present && race->loaded != simt_order.last_load)
+    if (race->present && race->loaded != simt_order.packed_last_load)
         simt_deferred_race_report();
     simt_num_deferred_races -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
-        struct access_history *history = open_history(cell, shadow_horizon(space), 0);
+        struct access_history *history = open_history(cell, shadow_ordered_before_epoch(space), 0);
 
         for (uint32_t i = history->num_accesses; i-- > 0;) {
             struct past_access *past = &history->accesses[i];
 
-            if (past->kind != PAST_READ || !simt_is_epoch_of_running_block(past->epoch) ||
+            if (past->access_kind != PAST_READ || !simt_is_epoch_of_running_block(past->epoch) ||
                 !thread_set_has(past_access_threads(past), running_thread()))
                 continue;
             remove_from_set(history, i);
         }
-        store_history(cell, history, cell->write & CELL_STATE, 0);
+        store_history(cell, history, cell->packed_write & CELL_STATE, 0);
     }
 }
 
@@ -1083,10 +1102,10 @@ static bool joins_store(struct access_history *history, struct past_access mine)
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         struct past_access *past = &history->accesses[i];
 
-        if (past->kind != PAST_WRITE || past->epoch != mine.epoch || past->thread_or_set != mine.thread_or_set)
+        if (past->access_kind != PAST_WRITE || past->epoch != mine.epoch || past->thread_or_set != mine.thread_or_set)
             continue;
-        past->bytes |= mine.bytes;
-        past->site = mine.site;
+        past->byte_mask |= mine.byte_mask;
+        past->site_index = mine.site_index;
         return true;
     }
     return false;
@@ -1100,9 +1119,9 @@ static void replace_all(struct access_history *history, struct word_access acces
     for (uint32_t i = 0; i < history->num_accesses;) {
         const struct past_access *past = &history->accesses[i];
 
-        if ((past->kind & PAST_KIND_MASK) == PAST_ATOMIC && (past->bytes & access.bytes))
+        if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && (past->byte_mask & access.byte_mask))
             simt_order_end_release_edges(access.address);
-        i += keep_without(history, i, access.bytes);
+        i += keep_without(history, i, access.byte_mask);
     }
 }
 
@@ -1110,7 +1129,7 @@ static void replace_all(struct access_history *history, struct word_access acces
 static bool reach_differs(const struct access_history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->num_accesses; i++) {
-        const uint8_t kind = history->accesses[i].kind;
+        const uint8_t kind = history->accesses[i].access_kind;
 
         if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_kind) & ATOMIC_BLOCK_SCOPE))
             return true;
@@ -1134,15 +1153,15 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         const struct past_access past = history->accesses[i];
         const bool same_block = simt_is_epoch_of_running_block(past.epoch);
-        const bool store = past.kind & ATOMIC_STORE;
+        const bool store = past.access_kind & ATOMIC_STORE;
 
-        if ((past.kind & PAST_KIND_MASK) != PAST_ATOMIC ||
-            ((past.kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_BLOCK_SCOPE)))
+        if ((past.access_kind & PAST_KIND_MASK) != PAST_ATOMIC ||
+            ((past.access_kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_BLOCK_SCOPE)))
             continue;
-        if ((same_block || !in_block) && (sees || simt_is_ordered(past.epoch, past.thread_or_set, false)) &&
+        if ((same_block || !in_block) && (sees || simt_accesses_are_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {
-            keep_without(history, i, access.bytes);
-            kind |= past.kind & ATOMIC_CROSS_BLOCK;
+            keep_without(history, i, access.byte_mask);
+            kind |= past.access_kind & ATOMIC_CROSS_BLOCK;
             kind |= same_block || in_block ? 0 : ATOMIC_CROSS_BLOCK;
         }
         sees = sees && !store;
@@ -1150,29 +1169,29 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
     return kind;
 }
 
-void simt_check_store_races_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state)
+void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state)
 {
-    const bool atomic = access.type == ACCESS_ATOMIC;
+    const bool atomic = access.access_type == ACCESS_ATOMIC;
 
-    if (simt_word_is_outside_variables(cell))
-        simt_fault_outside_variables(cell, access.bytes, access.type, access.pc);
+    if (simt_word_is_outside_shared_variables(cell))
+        simt_fault_outside_shared_variables(cell, access.byte_mask, access.access_type, access.pc);
     check_no_copy(cell, access);
-    struct access_history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_ordered_before_epoch(access.space), access.pc);
     struct past_access mine = {.epoch = simt_order.epoch,
                                .thread_or_set = (uint16_t)running_thread(),
-                               .bytes = access.bytes,
-                               .kind = PAST_WRITE,
-                               .site = access.site};
+                               .byte_mask = access.byte_mask,
+                               .access_kind = PAST_WRITE,
+                               .site_index = access.site_index};
 
     check(history, access);
     if (atomic) {
         struct past_access updaters = mine;
 
         replace_reads(history, access);
-        mine.kind = replace_atomics(history, access);
-        updaters.kind = PAST_ATOMIC_THREADS;
-        updaters.bytes &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
-        if (updaters.bytes)
+        mine.access_kind = replace_atomics(history, access);
+        updaters.access_kind = PAST_ATOMIC_THREADS;
+        updaters.byte_mask &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
+        if (updaters.byte_mask)
             add_read(history, updaters, access.pc);
     } else {
         replace_all(history, access);
@@ -1186,9 +1205,9 @@ void simt_check_store_races_slowly(struct shadow_cell *cell, struct word_access 
 
 static enum work_use use_of(const struct past_access *past)
 {
-    if (past->kind == PAST_ATOMIC_THREADS)
+    if (past->access_kind == PAST_ATOMIC_THREADS)
         return USE_STRONG_WRITE;
-    switch (past->kind & PAST_KIND_MASK) {
+    switch (past->access_kind & PAST_KIND_MASK) {
     case PAST_READ:
         return USE_READ;
     case PAST_VOLATILE_READ:
@@ -1196,21 +1215,22 @@ static enum work_use use_of(const struct past_access *past)
     case PAST_WRITE:
         return USE_WRITE;
     default:
-        return past->kind & ATOMIC_BLOCK_SCOPE ? USE_WRITE : USE_STRONG_WRITE;
+        return past->access_kind & ATOMIC_BLOCK_SCOPE ? USE_WRITE : USE_STRONG_WRITE;
     }
 }
 
-bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch, uint8_t uses[NUM_USES])
+bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
+                           uint8_t uses[NUM_USES])
 {
     if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
     const struct access_history *history = open_history(
-        cell, first_epoch < simt_order.horizon ? first_epoch : simt_order.horizon, 0);
+        cell, first_epoch < simt_order.ordered_before_epoch ? first_epoch : simt_order.ordered_before_epoch, 0);
 
     memset(uses, 0, NUM_USES);
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         if (history->accesses[i].epoch >= first_epoch && history->accesses[i].epoch <= last_epoch)
-            uses[use_of(&history->accesses[i])] |= history->accesses[i].bytes;
+            uses[use_of(&history->accesses[i])] |= history->accesses[i].byte_mask;
     }
     return true;
 }
@@ -1219,7 +1239,7 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 {
     simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
                       "%s %d byte%s that %s, issued" SIMT_LOCATION " in another stream, %s, and nothing orders the two",
-                      simt_work_use_verbs[race->current_use], bytes, bytes == 1 ? "" : "s", race->earlier_name,
+                      simt_work_use_verbs[race->current_use], bytes, bytes == 1 ? "" : "s", race->earlier_work_name,
                       race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
 }
 
@@ -1229,7 +1249,8 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, 
     const struct past_access *past = history->accesses;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
-        if (use_of(&history->accesses[i]) == race->current_use && (history->accesses[i].bytes >> race->address % 4 & 1))
+        if (use_of(&history->accesses[i]) == race->current_use &&
+            (history->accesses[i].byte_mask >> race->address % 4 & 1))
             past = &history->accesses[i];
     }
     const struct thread_set *set = of_readers(past) ? past_access_threads(past) : NULL;
@@ -1237,5 +1258,6 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, 
     const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->thread_or_set;
 
     simt_block_idx = simt_block_index(simt_block_running_at(past->epoch));
-    simt_fault_launch_race(simt_thread_index(thread), simt_site_pc(past->site), __builtin_popcount(past->bytes), race);
+    simt_fault_launch_race(simt_thread_index(thread), simt_pc_of_site(past->site_index),
+                           __builtin_popcount(past->byte_mask), race);
 }

@@ -24,28 +24,28 @@
 extern uintptr_t simt_site_pcs[1 << SITE_BITS];
 enum { SITE_COLLISION = 1 };
 /** Returns the slot of a program counter, and assigns a slot first if it has none. */
-uint32_t simt_site_add(uintptr_t pc);
+uint32_t simt_site_find_or_add(uintptr_t pc);
 /** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
-uintptr_t simt_site_pc(uint32_t site);
+uintptr_t simt_pc_of_site(uint32_t site);
 
-static inline uint32_t cell_site(uintptr_t pc)
+static inline uint32_t site_of_pc(uintptr_t pc)
 {
     const uint32_t site = pc & CELL_SITE;
 
-    return SIMT_UNLIKELY(simt_site_pcs[site] != pc) ? simt_site_add(pc) : site;
+    return SIMT_UNLIKELY(simt_site_pcs[site] != pc) ? simt_site_find_or_add(pc) : site;
 }
 
 /** An access to a word. Fields that are constants in the caller are constants in all inlined functions. */
 struct word_access {
     uintptr_t address; /**< address of the word */
     uintptr_t pc;
-    uint32_t site;
-    uint8_t bytes;            /**< mask of the word's four bytes */
+    uint32_t site_index;
+    uint8_t byte_mask;        /**< mask of the word's four bytes */
     uint8_t atomic_kind;      /**< for an atomic or a volatile load: enum atomic_kind */
     bool reads_old_value;     /**< the atomic does more than store a value */
     bool may_include_padding; /**< the access has 8 bytes or more, some of which may be padding */
     bool is_deallocation;     /**< the word is freed, which is checked like a store */
-    enum shadow_access type;
+    enum shadow_access access_type;
     enum shadow_space space;
 };
 
@@ -61,17 +61,17 @@ void simt_check_marked_store(struct shadow_cell *cell, struct word_access access
  */
 void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
-void simt_check_load_races_slowly(struct shadow_cell *cell, struct word_access access);
-void simt_check_store_races_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
+void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_access access);
+void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
 /** Returns whether the unwritten bytes of a word in shared memory may be padding. */
-bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
+bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
  * Records, as a suspected fault, a read or an atomic of shared bytes that no thread has written. If a thread writes
  * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
  * no suspected fault yet.
  */
-void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                uintptr_t pc);
+void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                     uintptr_t pc);
 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
@@ -84,15 +84,15 @@ void simt_deferred_race_report(void);
 /** Drops the deferred races of all threads, unreported; called when a launch begins. */
 void simt_deferred_races_clear(void);
 /** Drops the running thread's deferred race if a compare-and-swap is about to update the bytes that it loaded last. */
-void simt_deferred_race_excuse_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
  * uses[use] is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the
  * launch's use of a byte raced with earlier work.
  */
-bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
-                      uint8_t uses[NUM_USES]);
+bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
+                           uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race);
 /** Reports that `bytes` bytes that a thread of the last launch used at `pc` raced with earlier work. */
 void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
@@ -104,12 +104,12 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 static inline void shadow_begin_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = EPOCH_NEVER;
-    cell->read = READ_COPY_IN_FLIGHT;
+    cell->packed_read = READ_COPY_IN_FLIGHT;
 }
 static inline void shadow_end_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = 0;
-    cell->read = 0;
+    cell->packed_read = 0;
 }
 /**
  * Does the same as shadow_end_async_copy() for a copy that a thread other than the issuing thread may have waited for.
@@ -157,50 +157,53 @@ static inline __attribute__((always_inline)) bool shadow_repeats_poll(const stru
     const struct polled_load *last = &simt_polled_loads[simt_order.thread_bits >> CELL_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
-           last->write == cell->write && last->kind == access.atomic_kind && last->bytes == access.bytes;
+           last->write == cell->packed_write && last->kind == access.atomic_kind && last->bytes == access.byte_mask;
 }
 
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
-static inline uint32_t shadow_horizon(enum shadow_space space)
+static inline uint32_t shadow_ordered_before_epoch(enum shadow_space space)
 {
-    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.horizon;
+    return space == SPACE_SHARED ? simt_order.block_ordering.barrier_ordered_before_epoch
+                                 : simt_order.ordered_before_epoch;
 }
 
 /**
  * Returns whether an access at `epoch` was made by this block and is ordered before the current access by a barrier.
  */
-static inline bool shadow_ordered_by_barrier(uint32_t epoch)
+static inline bool shadow_is_ordered_by_barrier(uint32_t epoch)
 {
-    return epoch - simt_order.turn_epoch < simt_order.num_barrier_ordered_epochs;
+    return epoch - simt_order.turn_begin_epoch < simt_order.num_barrier_ordered_epochs;
 }
 
 /**
  * Returns whether an access is ordered before the current access by a barrier of this block, or was made by the running
  * thread.
  */
-static inline bool shadow_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t write)
+static inline bool shadow_is_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t write)
 {
-    return shadow_ordered_by_barrier(epoch) ||
-           (epoch >= simt_order.turn_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
+    return shadow_is_ordered_by_barrier(epoch) ||
+           (epoch >= simt_order.turn_begin_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
 }
 
 /** Checks for races and records a load of bytes that are known to be readable. */
 static inline __attribute__((always_inline)) void shadow_check_load_races(struct shadow_cell *cell,
                                                                           struct word_access access)
 {
-    const uint32_t horizon = shadow_horizon(access.space);
-    const uint32_t who = simt_order.thread_bits >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
+    const uint32_t horizon = shadow_ordered_before_epoch(access.space);
+    const uint32_t who = simt_order.thread_bits >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.byte_mask
                                                                                               << READ_BYTES_SHIFT;
 
-    if (access.type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
+    if (access.access_type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
         return;
-    if (access.type == ACCESS_LOAD && (SIMT_LIKELY(cell->write_epoch < horizon) ||
-                                       shadow_ordered_by_barrier_or_thread(cell->write_epoch, cell->write))) {
+    if (access.access_type == ACCESS_LOAD &&
+        (SIMT_LIKELY(cell->write_epoch < horizon) ||
+         shadow_is_ordered_by_barrier_or_thread(cell->write_epoch, cell->packed_write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
-            (cell->read < READ_ALWAYS_RACES && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
-             shadow_ordered_by_barrier(cell->read_epoch))) {
+            (cell->packed_read < READ_ALWAYS_RACES &&
+             !(cell->packed_read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
+             shadow_is_ordered_by_barrier(cell->read_epoch))) {
             cell->read_epoch = simt_order.epoch;
-            cell->read = who | access.site;
+            cell->packed_read = who | access.site_index;
             return;
         }
         /*
@@ -208,39 +211,41 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
          * one.
          */
         if (cell->read_epoch == simt_order.epoch) {
-            const uint32_t set = cell->read >> READ_SET_SHIFT;
+            const uint32_t set = cell->packed_read >> READ_SET_SHIFT;
 
-            if ((cell->read ^ who) >> READ_BYTES_SHIFT == 0)
+            if ((cell->packed_read ^ who) >> READ_BYTES_SHIFT == 0)
                 return;
-            if (set < THREAD_SETS && ((cell->read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
+            if (set < THREAD_SETS && ((cell->packed_read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
                 const uint32_t next = thread_set_cached_addition(set, simt_order.thread_bits >> CELL_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
-                    cell->read = next << READ_SET_SHIFT | (cell->read & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
+                    cell->packed_read = next << READ_SET_SHIFT |
+                                        (cell->packed_read & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
                     return;
                 }
             }
-        } else if (cell->read >> 30 == READ_ALWAYS_RACES >> 30 && cell->read_epoch >= simt_order.first_epoch &&
-                   !(~cell->read >> READ_BYTES_SHIFT & access.bytes)) {
+        } else if (cell->packed_read >> 30 == READ_ALWAYS_RACES >> 30 && cell->read_epoch >= simt_order.first_epoch &&
+                   !(~cell->packed_read >> READ_BYTES_SHIFT & access.byte_mask)) {
             return;
         }
     }
-    simt_check_load_races_slowly(cell, access);
+    simt_check_load_races_slow_path(cell, access);
 }
 
 /** Checks and records a load. */
 static inline __attribute__((always_inline)) void shadow_check_load(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
+    const uint32_t state = (uint32_t)access.byte_mask << CELL_STATE_SHIFT;
 
     if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(cell->write & state)) {
+        if (SIMT_UNLIKELY(cell->packed_write & state)) {
             simt_check_marked_load(cell, access);
             return;
         }
-    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_epoch < simt_order.block.block_epoch)) {
-        if (!access.may_include_padding || !simt_may_be_padding(cell, access.address))
-            simt_suspect_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
+    } else if (SIMT_UNLIKELY((cell->packed_write & state) != state ||
+                             cell->write_epoch < simt_order.block_ordering.block_begin_epoch)) {
+        if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
+            simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
     }
     shadow_check_load_races(cell, access);
 }
@@ -249,18 +254,18 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
 static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t write_epoch, uint32_t write,
                                                                         struct word_access access)
 {
-    if (access.type == ACCESS_ATOMIC)
+    if (access.access_type == ACCESS_ATOMIC)
         return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.atomic_kind &&
-               access.atomic_kind < ATOMIC_CROSS_BLOCK && write_epoch >= simt_order.turn_epoch;
-    return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
-           shadow_ordered_by_barrier_or_thread(write_epoch, write);
+               access.atomic_kind < ATOMIC_CROSS_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
+    return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
+           shadow_is_ordered_by_barrier_or_thread(write_epoch, write);
 }
 
 /**
- * Returns the number of the set in a cell's `read` with the running thread added, or 0 if that set is not cached. It is
- * cached if shadow_readers_ordered() has returned true for an atomic.
+ * Returns the number of the set in a cell's `packed_read` with the running thread added, or 0 if that set is not
+ * cached. It is cached if shadow_readers_ordered() has returned true for an atomic.
  */
-static inline uint32_t shadow_set_with_thread(uint32_t read)
+static inline uint32_t shadow_cached_set_with_thread(uint32_t read)
 {
     const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
     const uint32_t me = simt_order.thread_bits >> CELL_THREAD_SHIFT;
@@ -268,8 +273,8 @@ static inline uint32_t shadow_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_cached_addition(set, me);
 }
 
-/** Returns whether thread 0 is running and is the only one in the set in `read`; its number is 0. */
-static inline bool shadow_set_is_thread_0(uint32_t read)
+/** Returns whether thread 0 is running and is the only one in the set in `read`, a `packed_read`; its number is 0. */
+static inline bool shadow_set_is_only_thread_0(uint32_t read)
 {
     return simt_order.thread_bits == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
 }
@@ -283,20 +288,22 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
                                                                          uint32_t horizon, struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
-        return access.type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
-    if (access.type == ACCESS_ATOMIC) {
-        if (cell->read < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
+        return access.access_type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
+    if (access.access_type == ACCESS_ATOMIC) {
+        if (cell->packed_read < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
             access.atomic_kind >= ATOMIC_CROSS_BLOCK)
             return false;
-        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
-        return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
-               (shadow_set_with_thread(cell->read) != 0 || shadow_set_is_thread_0(cell->read));
+        return cell->read_epoch == simt_order.epoch &&
+               (cell->packed_read >> READ_BYTES_SHIFT & 0xf) == access.byte_mask &&
+               (shadow_cached_set_with_thread(cell->packed_read) != 0 ||
+                shadow_set_is_only_thread_0(cell->packed_read));
     }
-    return cell->read < READ_ALWAYS_RACES &&
-           (shadow_ordered_by_barrier(cell->read_epoch) ||
-            (cell->read_epoch >= simt_order.turn_epoch &&
-             cell->read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
+    return cell->packed_read < READ_ALWAYS_RACES &&
+           (shadow_is_ordered_by_barrier(cell->read_epoch) ||
+            (cell->read_epoch >= simt_order.turn_begin_epoch &&
+             cell->packed_read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
 }
 
 /** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
@@ -306,53 +313,54 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struc
     uint32_t set = simt_order.thread_bits >> CELL_THREAD_SHIFT;
 
     if (cell->read_epoch >= horizon) {
-        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_read >> READ_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_set_with_thread(cell->read);
+        set = shadow_cached_set_with_thread(cell->packed_read);
     }
     cell->read_epoch = simt_order.epoch;
-    cell->read = READ_ATOMIC_THREADS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
+    cell->packed_read = READ_ATOMIC_THREADS | set << READ_SET_SHIFT | (uint32_t)access.byte_mask << READ_BYTES_SHIFT |
+                        access.site_index;
 }
 
 /** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */
 static inline __attribute__((always_inline)) void shadow_check_store_races(struct shadow_cell *cell,
                                                                            struct word_access access, uint32_t state)
 {
-    const uint32_t horizon = shadow_horizon(access.space);
+    const uint32_t horizon = shadow_ordered_before_epoch(access.space);
 
     if (!shadow_readers_ordered(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_epoch >= horizon) &&
-         !shadow_replaces_write(cell->write_epoch, cell->write, access))) {
-        simt_check_store_races_slowly(cell, access, state);
+         !shadow_replaces_write(cell->write_epoch, cell->packed_write, access))) {
+        simt_check_store_races_slow_path(cell, access, state);
         return;
     }
-    if (access.type == ACCESS_ATOMIC)
+    if (access.access_type == ACCESS_ATOMIC)
         shadow_add_atomic_thread(cell, horizon, access);
     cell->write_epoch = simt_order.epoch;
-    cell->write = simt_order.thread_bits | state | access.site;
-    if (access.type == ACCESS_ATOMIC)
-        cell->write |= CELL_ATOMIC | (uint32_t)access.atomic_kind << CELL_BYTES_SHIFT;
+    cell->packed_write = simt_order.thread_bits | state | access.site_index;
+    if (access.access_type == ACCESS_ATOMIC)
+        cell->packed_write |= CELL_ATOMIC | (uint32_t)access.atomic_kind << CELL_BYTES_SHIFT;
     else
-        cell->write |= (uint32_t)access.bytes << CELL_BYTES_SHIFT;
+        cell->packed_write |= (uint32_t)access.byte_mask << CELL_BYTES_SHIFT;
 }
 
 /** Checks and records a store or an atomic. */
 static inline __attribute__((always_inline)) void shadow_check_store(struct shadow_cell *cell,
                                                                      struct word_access access)
 {
-    uint32_t state = cell->write & CELL_STATE;
+    uint32_t state = cell->packed_write & CELL_STATE;
 
     if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
+        if (SIMT_UNLIKELY(state & (uint32_t)access.byte_mask << CELL_STATE_SHIFT)) {
             simt_check_marked_store(cell, access);
             return;
         }
     } else {
-        if (cell->write_epoch < simt_order.block.block_epoch)
+        if (cell->write_epoch < simt_order.block_ordering.block_begin_epoch)
             state = 0;
-        if (access.reads_old_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
-            simt_suspect_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
-        state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
+        if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(state >> CELL_STATE_SHIFT)))
+            simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
+        state |= (uint32_t)access.byte_mask << CELL_STATE_SHIFT;
     }
     shadow_check_store_races(cell, access, state);
 }

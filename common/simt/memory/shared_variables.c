@@ -91,7 +91,7 @@ static bool find_tables(struct symbols *symbols)
 
 static bool symbols_open(struct symbols *symbols)
 {
-    const int file = simt_program_find_segments() ? open(simt_program.file, O_RDONLY | O_CLOEXEC) : -1;
+    const int file = simt_program_find_segments() ? open(simt_program.file_path, O_RDONLY | O_CLOEXEC) : -1;
     struct stat status;
     void *mapped = MAP_FAILED;
 
@@ -269,13 +269,13 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_epoch = EPOCH_NEVER;
-        shadow[word].read = READ_OUTSIDE_VARIABLES;
+        shadow[word].packed_read = READ_OUTSIDE_VARIABLES;
     }
 }
 
-void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offset)
+void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_offset)
 {
-    const size_t dynamic_shared_end = dynamic_offset + SHARED_BYTES_LIMIT;
+    const size_t dynamic_shared_requested_end = dynamic_offset + SHARED_BYTES_LIMIT;
     size_t begin = 0;
 
     if (variables.bytes == 0)
@@ -288,16 +288,16 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic_offse
         /* The dynamic array has different bounds in each launch. */
         if (begin < dynamic_offset)
             mark(shadow, begin, end < dynamic_offset ? end : dynamic_offset);
-        if (end > dynamic_shared_end)
-            mark(shadow, begin > dynamic_shared_end ? begin : dynamic_shared_end, end);
+        if (end > dynamic_shared_requested_end)
+            mark(shadow, begin > dynamic_shared_requested_end ? begin : dynamic_shared_requested_end, end);
         if (!last && variables.variable[i].end > begin)
             begin = variables.variable[i].end;
     }
 }
 
-bool simt_word_is_outside_variables(const struct shadow_cell *cell)
+bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell)
 {
-    return cell->read_epoch == EPOCH_NEVER && cell->read == READ_OUTSIDE_VARIABLES;
+    return cell->read_epoch == EPOCH_NEVER && cell->packed_read == READ_OUTSIDE_VARIABLES;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -456,12 +456,12 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
     const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
 
     next++;
-    *entry = (struct known){.kernel = kernel, .properties.max_threads = BLOCK_THREADS, .name = "kernel"};
+    *entry = (struct known){.kernel = kernel, .properties.max_threads_per_block = BLOCK_THREADS, .name = "kernel"};
     entry->properties.name = entry->name;
     if (symbol) {
         entry->properties.own_static_shared_bytes = sum_of_function(&own_symbols, symbol);
         take_function_name(own_symbols.names + symbol->st_name, entry->name);
-        entry->properties.max_threads = simt_launch_bound_threads((uintptr_t)kernel, symbol->st_size);
+        entry->properties.max_threads_per_block = simt_launch_bound_threads((uintptr_t)kernel, symbol->st_size);
     }
     return entry->properties;
 }
@@ -472,7 +472,7 @@ static bool is_used(const struct variable *variable)
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
         if (cell->write_epoch >= simt_order.first_epoch ||
-            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_outside_variables(cell)))
+            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_outside_shared_variables(cell)))
             return true;
     }
     return false;
@@ -492,7 +492,7 @@ size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes)
     return used;
 }
 
-bool simt_variable_contains(uintptr_t address, size_t bytes)
+bool simt_device_variable_contains(uintptr_t address, size_t bytes)
 {
     const struct variable *variable = variable_before(&globals, address);
 
@@ -530,7 +530,7 @@ const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *
     return name;
 }
 
-const char *simt_variable_at(uintptr_t address)
+const char *simt_device_variable_name_at(uintptr_t address)
 {
     find_variables();
     const struct variable *variable = variable_before(&globals, address);
@@ -572,9 +572,9 @@ void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end)
     if (variable && offset < variable->end) {
         *begin = variable->begin;
         *end = variable->end;
-    } else if (offset >= dynamic_begin && offset < simt_memory.dynamic_shared_end) {
+    } else if (offset >= dynamic_begin && offset < simt_memory.dynamic_shared_requested_end) {
         *begin = dynamic_begin;
-        *end = simt_memory.dynamic_shared_end;
+        *end = simt_memory.dynamic_shared_requested_end;
     }
 }
 
@@ -586,12 +586,12 @@ _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned b
 
     describe(&globals, inside ? variable->end : address, where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
-                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_phrase_that_begin(where, bytes),
+                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_separator_after_place(where, bytes),
                     where);
 }
 
-_Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                            uintptr_t pc)
+_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t bytes,
+                                                   enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
     char where[160];
@@ -600,5 +600,5 @@ _Noreturn void simt_fault_outside_variables(const struct shadow_cell *cell, uint
              sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
                     simt_access_verb(access), count, count == 1 ? "" : "s",
-                    simt_phrase_that_begin(where, (unsigned)count), where);
+                    simt_separator_after_place(where, (unsigned)count), where);
 }

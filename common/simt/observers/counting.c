@@ -81,8 +81,8 @@ bool simt_counting_begin(const char *launch_name)
 
 void simt_counting_end(void)
 {
-    counters->events += simt_progress.num_events;
-    counters->arrivals += simt_progress.num_arrivals;
+    counters->lane_events += simt_progress.num_replayed_events;
+    counters->collective_arrivals += simt_progress.num_collective_arrivals;
 }
 
 void simt_counters_reset(void)
@@ -103,7 +103,7 @@ int simt_request_lines(struct simt_request_line list[SIMT_MAX_REQUEST_LINES])
     return request_line_count;
 }
 
-int simt_divergent_branches(struct simt_divergent_branch list[SIMT_MAX_DIVERGENT_BRANCHES])
+int simt_read_divergent_branches(struct simt_divergent_branch list[SIMT_MAX_DIVERGENT_BRANCHES])
 {
     memcpy(list, branches, (size_t)branch_count * sizeof *branches);
     return branch_count;
@@ -115,18 +115,18 @@ void simt_counters_read(struct simt_counters *sum)
     for (size_t i = 0; i < kernel_count; i++) {
 #define COUNTER(name, label, meaning) sum->name += kernels[i].counters.name;
 #include "counter_list.h"
-        sum->events += kernels[i].counters.events;
+        sum->lane_events += kernels[i].counters.lane_events;
         sum->global_atomic_requests += kernels[i].counters.global_atomic_requests;
-        sum->arrivals += kernels[i].counters.arrivals;
+        sum->collective_arrivals += kernels[i].counters.collective_arrivals;
     }
 }
 
-int simt_num_kernels(void)
+int simt_num_launched_kernels(void)
 {
     return (int)kernel_count;
 }
 
-bool simt_kernel_counters(int index, const char **name, struct simt_counters *kernel_counters)
+bool simt_read_kernel_counters(int index, const char **name, struct simt_counters *kernel_counters)
 {
     if (index < 0 || (size_t)index >= kernel_count)
         return false;
@@ -151,7 +151,7 @@ static unsigned count_sectors(const struct memory_request *request)
         highest = offset[i] > highest ? offset[i] : highest;
     }
     lowest /= SECTOR;
-    if ((highest + request->bytes - 1) / SECTOR - lowest < WINDOW) {
+    if ((highest + request->bytes_per_lane - 1) / SECTOR - lowest < WINDOW) {
         uint64_t seen = 0;
 
         for (unsigned i = 0; i < count; i++)
@@ -227,7 +227,7 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
  */
 static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {
-    const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
+    const unsigned words_each = request->bytes_per_lane < 4 ? 1 : request->bytes_per_lane / 4;
     const unsigned lanes_each = BANKS / words_each;
     unsigned wavefronts = 0;
     uint32_t word[WARP_LANES];
@@ -264,10 +264,10 @@ static unsigned count_taken(const struct memory_request *request)
 static void count_request_line(const struct memory_request *request)
 {
     static const char *const kinds[] = {
-        [EVENT_GLOBAL_LOAD] = "global_load",   [EVENT_GLOBAL_STORE] = "global_store",
-        [EVENT_SHARED_LOAD] = "shared_load",   [EVENT_SHARED_STORE] = "shared_store",
+        [EVENT_GLOBAL_LOAD] = "global_load",     [EVENT_GLOBAL_STORE] = "global_store",
+        [EVENT_SHARED_LOAD] = "shared_load",     [EVENT_SHARED_STORE] = "shared_store",
         [EVENT_ASYNC_COPY_READ] = "global_load", [EVENT_ASYNC_COPY_WRITE] = "shared_store",
-        [EVENT_GLOBAL_ATOMIC] = "atomic",      [EVENT_SHARED_ATOMIC] = "atomic"};
+        [EVENT_GLOBAL_ATOMIC] = "atomic",        [EVENT_SHARED_ATOMIC] = "atomic"};
     const char *const kind = (size_t)request->kind < sizeof kinds / sizeof *kinds ? kinds[request->kind] : NULL;
     int i = 0;
 
@@ -315,11 +315,11 @@ static void count_request(const struct memory_request *request)
         counters->atomic_conflicts += count_taken(request);
         break;
     case EVENT_ASYNC_COPY_READ:
-        if (request->bytes == 0)
+        if (request->bytes_per_lane == 0)
             break;
         counters->global_load_requests++;
         counters->global_load_sectors += count_sectors(request);
-        counters->async_copy_bytes += (uint64_t)request->bytes * request->num_lanes;
+        counters->async_copy_bytes += (uint64_t)request->bytes_per_lane * request->num_lanes;
         break;
     case EVENT_BASIC_BLOCK:
     case EVENT_BULK_COPY:
@@ -366,7 +366,7 @@ static void count_collective(const struct warp_collective *collective)
     counters->shuffles += collective->kind == WARP_COLLECTIVE_SHUFFLE;
     counters->votes += collective->kind == WARP_COLLECTIVE_VOTE;
     counters->warp_barriers += collective->kind == WARP_COLLECTIVE_SYNCWARP;
-    counters->tensor_operations += collective->kind == WARP_COLLECTIVE_MMA ? collective->operations : 0;
+    counters->tensor_operations += collective->kind == WARP_COLLECTIVE_MMA ? collective->num_tensor_core_operations : 0;
 }
 
 static void count_barrier(const struct block *block)

@@ -150,7 +150,7 @@ bool simt_trace_begin(size_t most_events)
     return trace.armed;
 }
 
-void simt_trace_only_kernel(const char *kernel)
+void simt_trace_restrict_to_kernel(const char *kernel)
 {
     trace.only = kernel;
 }
@@ -178,14 +178,14 @@ bool simt_tracing_begin(const struct launch *launch)
     trace.grid = launch->grid;
     trace.block = launch->block;
     simt_find_shared_memory(&shared, &shared_bytes, &trace.dynamic_offset);
-    trace.dynamic_bytes = launch->dynamic_shared;
+    trace.dynamic_bytes = launch->dynamic_shared_bytes;
     return true;
 }
 
 /** Watches memory in block 0 until the trace is full; other blocks take the fast path. */
 static void trace_block(uint32_t number)
 {
-    simt_memory_watch(trace.on && number == 0);
+    simt_memory_set_watched(trace.on && number == 0);
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
@@ -222,15 +222,16 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_ASYNC_COPY_READ;
     const bool arrives = kind == EVENT_ASYNC_COPY_WRITE; /* the bytes arrive after the lane has continued */
 
-    if (!simt_memory.watched) /* the trace has become full in the meantime */
+    if (!simt_memory.is_watched) /* the trace has become full in the meantime */
         return;
     if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
         settle(queue);
 
     struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
 
-    *value = (struct value){
-        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->access_is_split) && !arrives};
+    *value = (struct value){.address = address,
+                            .bytes = (uint8_t)bytes,
+                            .known = !(store && lane->access_exceeds_event_buffer) && !arrives};
     value->pending = store && value->known;
     if (!store && !arrives)
         memcpy(value->word, address, bytes);
@@ -241,13 +242,13 @@ static void trace_two_numbers(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_running.lane->thread];
 
-    if (simt_memory.watched)
+    if (simt_memory.is_watched)
         queue->value[queue->pushed++ % LANE_EVENTS] = (struct value){.word = {number, other}, .known = true};
 }
 
 static void trace_stop(const struct warp *warp)
 {
-    if (!simt_memory.watched)
+    if (!simt_memory.is_watched)
         return;
     FOR_EACH_LANE (i, warp->lanes)
         settle(&trace.queue[warp->first_thread + i]);
@@ -278,7 +279,7 @@ static struct cell *append(struct entry entry)
         return cell;
     }
     trace.on = false;
-    simt_memory_watch(false);
+    simt_memory_set_watched(false);
     return NULL;
 }
 
@@ -300,22 +301,23 @@ static void trace_request(const struct memory_request *request)
     const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC ||
                         kind == EVENT_ASYNC_COPY_READ || kind == EVENT_BULK_COPY;
 
-    if (!simt_memory.watched)
+    if (!simt_memory.is_watched)
         return;
-    if (kind == EVENT_ASYNC_COPY_READ && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
+    if (kind == EVENT_ASYNC_COPY_READ &&
+        request->bytes_per_lane == 0) { /* a copy of zeros only, which reads no memory */
         for (unsigned i = 0; i < request->num_lanes; i++)
             trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread].popped++;
         return;
     }
     struct cell *cell = append(
         (struct entry){.kind = kinds[kind],
-                       .bytes = (uint8_t)request->bytes,
-                       .mbarrier_operation = kind == EVENT_MBARRIER ? (uint8_t)request->operation : 0,
+                       .bytes = (uint8_t)request->bytes_per_lane,
+                       .mbarrier_operation = kind == EVENT_MBARRIER ? (uint8_t)request->mbarrier_operation : 0,
                        .in_global = global,
                        .warp = warp_number(),
                        .lanes = request->lanes,
                        .pc = request->pc,
-                       .operation = kind == EVENT_MBARRIER ? operations[request->operation].name : NULL});
+                       .operation = kind == EVENT_MBARRIER ? operations[request->mbarrier_operation].name : NULL});
 
     for (unsigned i = 0; cell && i < request->num_lanes; i++, cell++) {
         struct queue *queue = &trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread];
@@ -344,7 +346,7 @@ static void trace_collective(const struct warp_collective *collective)
         [WARP_COLLECTIVE_MATRIX_MEMORY] = ENTRY_MATRIX_MEMORY,
     };
 
-    if (!simt_memory.watched)
+    if (!simt_memory.is_watched)
         return;
     struct cell *cell = append((struct entry){.kind = kinds[collective->kind],
                                               .bytes = (uint8_t)collective->shuffle_bytes,
@@ -375,18 +377,18 @@ static void trace_barrier(const struct block *block)
         append((struct entry){.kind = ENTRY_BLOCK_BARRIER,
                               .warp = (uint16_t)i,
                               .warps = (uint16_t)block->num_warps,
-                              .lanes = warp->at_barrier,
+                              .lanes = warp->lanes_at_barrier,
                               .barrier = barrier,
-                              .pc = block->lane[warp->first_thread + lowest_lane(warp->at_barrier)].wait_site});
+                              .pc = block->lane[warp->first_thread + lowest_lane(warp->lanes_at_barrier)].wait_site});
     }
 }
 
 static void trace_return(lane_mask lanes)
 {
     const struct lane *lane = &simt_running.warp_lanes[lowest_lane(lanes)];
-    const bool has_event = lane->first_unreplayed_event > lane->buffer_end - LANE_EVENTS;
+    const bool has_event = lane->first_unreplayed_event > lane->event_buffer_end - LANE_EVENTS;
 
-    if (!simt_memory.watched)
+    if (!simt_memory.is_watched)
         return;
     append((struct entry){.kind = ENTRY_RETURN,
                           .warp = warp_number(),
@@ -449,7 +451,7 @@ static bool locations_find(struct locations *locations)
     if (!locations->text)
         locations_free(locations);
     for (size_t i = 0; i < count && locations->text; i++)
-        simt_source_line(locations->pc[i], locations->text[i]);
+        simt_format_source_line(locations->pc[i], locations->text[i]);
     return locations->text != NULL;
 }
 

@@ -15,7 +15,8 @@ extern const struct observer simt_tracing_observer;
 
 /**
  * Begins the trace if the launch that is about to start is to be traced, and returns whether it is. The traced launch
- * is the first one after simt_trace_begin() or, after simt_trace_only_kernel(), the first one of the given kernel.
+ * is the first one after simt_trace_begin() or, after simt_trace_restrict_to_kernel(), the first one of the given
+ * kernel.
  */
 bool simt_tracing_begin(const struct launch *launch);
 

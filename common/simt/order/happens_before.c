@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct order_state simt_order;
+struct ordering_state simt_order;
 
 static unsigned running_thread(void)
 {
@@ -46,7 +46,7 @@ static void begin_segment(uint32_t block)
                           "is of one block more than the simulator can remember");
         return;
     }
-    simt_order.turn_epoch = ++simt_order.epoch;
+    simt_order.turn_begin_epoch = ++simt_order.epoch;
     simt_order.num_barrier_ordered_epochs = 0;
     simt_order.block_number = block;
     segments[segment_count++] = (struct segment){.epoch = simt_order.epoch, .block = block};
@@ -73,22 +73,23 @@ uint32_t simt_block_running_at(uint32_t epoch)
     return segment_count ? segments[segment_at(epoch)].block : 0;
 }
 
-bool simt_can_never_be_ordered(uint32_t epoch)
+bool simt_epoch_can_never_be_ordered(uint32_t epoch)
 {
-    return !simt_order.interleaved && epoch >= simt_order.first_epoch && epoch < simt_order.block.block_epoch &&
-           !segments[segment_at(epoch)].released;
+    return !simt_order.blocks_are_interleaved && epoch >= simt_order.first_epoch &&
+           epoch < simt_order.block_ordering.block_begin_epoch && !segments[segment_at(epoch)].released;
 }
 
 void simt_order_begin_block(uint32_t block_number)
 {
     begin_segment(block_number);
-    simt_order.block = (struct block_order){.block_epoch = simt_order.epoch, .barrier_end = simt_order.epoch};
+    simt_order.block_ordering = (struct block_ordering){.block_begin_epoch = simt_order.epoch,
+                                                        .barrier_ordered_before_epoch = simt_order.epoch};
 }
 
-void simt_order_resume_block(uint32_t block_number, const struct block_order *block)
+void simt_order_resume_block(uint32_t block_number, const struct block_ordering *block)
 {
     begin_segment(block_number);
-    simt_order.block = *block;
+    simt_order.block_ordering = *block;
 }
 
 /* --- release/acquire edges ---------------------------------------------------------------------------------------- */
@@ -204,35 +205,39 @@ void simt_order_end_release_edges(uintptr_t address)
  * Returns the running thread's clocks. The first call in a block allocates the clocks of all its threads. Returns NULL
  * if out of memory.
  */
-static struct thread_order *own_order(void)
+static struct thread_ordering_clocks *own_order(void)
 {
-    if (!simt_order.block.threads) {
-        simt_order.block.threads = calloc(BLOCK_THREADS, sizeof *simt_order.block.threads);
-        if (!simt_order.block.threads) {
+    if (!simt_order.block_ordering.thread_clocks) {
+        simt_order.block_ordering.thread_clocks = calloc(BLOCK_THREADS,
+                                                         sizeof *simt_order.block_ordering.thread_clocks);
+        if (!simt_order.block_ordering.thread_clocks) {
             simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
                               "is of one block too many that fence");
             return NULL;
         }
     }
-    return &simt_order.block.threads[running_thread()];
+    return &simt_order.block_ordering.thread_clocks[running_thread()];
 }
 
 bool simt_order_has_fenced(void)
 {
-    return simt_order.block.threads && simt_order.block.threads[running_thread()].to_release_in_block;
+    return simt_order.block_ordering.thread_clocks &&
+           simt_order.block_ordering.thread_clocks[running_thread()].clock_to_release_in_block;
 }
 
-bool simt_order_unreleased_since(uint32_t epoch)
+bool simt_order_is_unreleased_since(uint32_t epoch)
 {
-    const struct warp_order *warp = simt_order.warp;
+    const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread(simt_order.block_number, me);
+    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
     const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
-    return simt_order.block.barrier_end <= epoch && warp->sync_end <= epoch &&
-           !((warp->partly_synced >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
+    return simt_order.block_ordering.barrier_ordered_before_epoch <= epoch &&
+           warp->syncwarp_ordered_before_epoch <= epoch &&
+           !((warp->partially_synced_lanes >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
            !(simt_order_has_fenced() &&
-             simt_vector_clock_epoch(simt_order.block.threads[me].to_release_in_block, thread) > epoch);
+             simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[me].clock_to_release_in_block, thread) >
+                 epoch);
 }
 
 static void join_clock(struct vector_clock **clock, struct vector_clock *other)
@@ -243,13 +248,13 @@ static void join_clock(struct vector_clock **clock, struct vector_clock *other)
 static void acquire_releases(uintptr_t address, const struct release_record *all)
 {
     struct release_record *to_block = find_release(address, simt_order.block_number);
-    struct thread_order *order = own_order();
+    struct thread_ordering_clocks *order = own_order();
 
     if (!order)
         return;
-    join_clock(&order->acquired_before_fence, all->clock);
+    join_clock(&order->clock_acquired_before_fence, all->clock);
     if (to_block && to_block->version == all->version)
-        join_clock(&order->acquired_before_fence_in_block, to_block->clock);
+        join_clock(&order->clock_acquired_before_fence_in_block, to_block->clock);
 }
 
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
@@ -265,17 +270,17 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool
         end_release(key, 1);
     for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !has_read; word += 4)
         simt_order_end_release_edges(word);
-    const struct thread_order *order = simt_order.block.threads ? own_order() : NULL;
+    const struct thread_ordering_clocks *order = simt_order.block_ordering.thread_clocks ? own_order() : NULL;
 
-    if (!order || !order->to_release_in_block)
+    if (!order || !order->clock_to_release_in_block)
         return;
     struct release_record *to_all = add_release_record(key, ALL_THREADS);
     const uint32_t version = to_all ? to_all->version : 0;
 
     if (to_all)
         to_all->bytes = bytes;
-    if (to_all && order->to_release) {
-        join_clock(&to_all->clock, order->to_release);
+    if (to_all && order->clock_to_release) {
+        join_clock(&to_all->clock, order->clock_to_release);
         segments[segment_count - 1].released = 1;
     }
     struct release_record *to_block = to_all ? add_release_record(key, simt_order.block_number) : NULL;
@@ -285,7 +290,7 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool
     if (to_block->version != version)
         forget_clock(&to_block->clock);
     to_block->version = version;
-    join_clock(&to_block->clock, order->to_release_in_block);
+    join_clock(&to_block->clock, order->clock_to_release_in_block);
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
@@ -306,48 +311,49 @@ static void overlap(const struct past_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
     simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
-    simt_order.horizon = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
+    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
     while (count > 1 && launch[count - 1].has_synced_dependency)
         count--;
-    simt_order.first_epoch_ordered_by_wait = count > 0 ? launch[count - 1].first_epoch : simt_order.first_epoch;
+    simt_order.first_epoch_ordered_by_dependency_sync = count > 0 ? launch[count - 1].first_epoch
+                                                                  : simt_order.first_epoch;
 }
 
 void simt_order_grid_dependency_sync(void)
 {
-    struct thread_order *order = overlapped.count > 0 ? own_order() : NULL;
+    struct thread_ordering_clocks *order = overlapped.count > 0 ? own_order() : NULL;
 
     simt_order.has_synced_dependency = true;
     if (order)
-        order->happens_before = simt_vector_clock_advance(order->happens_before, simt_clock_thread_of_overlapped(),
-                                                          CLOCK_LANE, simt_order.first_epoch);
+        order->happens_before = simt_vector_clock_advance(
+            order->happens_before, simt_clock_thread_of_overlapped_launches(), CLOCK_LANE, simt_order.first_epoch);
 }
 
-static void drop_threads(struct thread_order *threads)
+static void drop_threads(struct thread_ordering_clocks *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         simt_vector_clock_release(threads[i].happens_before);
-        simt_vector_clock_release(threads[i].to_release);
-        simt_vector_clock_release(threads[i].to_release_in_block);
-        simt_vector_clock_release(threads[i].acquired_before_fence);
-        simt_vector_clock_release(threads[i].acquired_before_fence_in_block);
+        simt_vector_clock_release(threads[i].clock_to_release);
+        simt_vector_clock_release(threads[i].clock_to_release_in_block);
+        simt_vector_clock_release(threads[i].clock_acquired_before_fence);
+        simt_vector_clock_release(threads[i].clock_acquired_before_fence_in_block);
     }
 }
 
-void simt_order_end_block(struct block_order *block)
+void simt_order_end_block(struct block_ordering *block)
 {
-    if (block->threads)
-        drop_threads(block->threads);
-    free(block->threads);
-    block->threads = NULL;
-    if (block != &simt_order.block)
-        simt_order.block.threads = NULL;
+    if (block->thread_clocks)
+        drop_threads(block->thread_clocks);
+    free(block->thread_clocks);
+    block->thread_clocks = NULL;
+    if (block != &simt_order.block_ordering)
+        simt_order.block_ordering.thread_clocks = NULL;
 }
 
 bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
-    simt_order.first_epoch = simt_order.grid_barrier_end = ++simt_order.epoch;
-    simt_order.interleaved = interleaved;
+    simt_order.first_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
+    simt_order.blocks_are_interleaved = interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
         memset(releases, 0, release_capacity * sizeof *releases);
@@ -359,9 +365,9 @@ bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct pas
 
 /**
  * Joins one of the five clocks over all threads of `warps` warps whose lane is in `lanes`, and assigns the result to
- * each of these threads. `member` is the offset of that clock in struct thread_order.
+ * each of these threads. `member` is the offset of that clock in struct thread_ordering_clocks.
  */
-static void share_clock(struct thread_order *threads, unsigned warps, lane_mask lanes, size_t member)
+static void share_clock(struct thread_ordering_clocks *threads, unsigned warps, lane_mask lanes, size_t member)
 {
     struct vector_clock *interleaved = NULL;
 
@@ -382,59 +388,59 @@ static void share_clock(struct thread_order *threads, unsigned warps, lane_mask 
     simt_vector_clock_release(interleaved);
 }
 
-static void share(struct thread_order *threads, unsigned warps, lane_mask lanes)
+static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_mask lanes)
 {
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, happens_before));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, to_release));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, to_release_in_block));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_before_fence));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_before_fence_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, happens_before));
+    share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_to_release));
+    share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_to_release_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_acquired_before_fence));
+    share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_acquired_before_fence_in_block));
 }
 
-void simt_order_barrier(void)
+void simt_order_after_block_barrier(void)
 {
-    simt_order.block.barrier_end = ++simt_order.epoch;
-    simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_epoch;
-    if (simt_order.block.threads)
-        share(simt_order.block.threads, BLOCK_WARPS, ALL_LANES);
+    simt_order.block_ordering.barrier_ordered_before_epoch = ++simt_order.epoch;
+    simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_begin_epoch;
+    if (simt_order.block_ordering.thread_clocks)
+        share(simt_order.block_ordering.thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_grid_barrier(void)
+void simt_order_after_grid_barrier(void)
 {
-    simt_order.grid_barrier_end = ++simt_order.epoch;
+    simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.all_have_synced_dependency = simt_order.has_synced_dependency;
     if (overlapped.count == 0)
-        simt_order.horizon = simt_order.epoch;
+        simt_order.ordered_before_epoch = simt_order.epoch;
 }
 
-void simt_order_open_grid_barrier(struct block_order *block)
+void simt_order_open_grid_barrier(struct block_ordering *block)
 {
-    block->barrier_end = simt_order.epoch;
-    if (block->threads)
-        share(block->threads, BLOCK_WARPS, ALL_LANES);
+    block->barrier_ordered_before_epoch = simt_order.epoch;
+    if (block->thread_clocks)
+        share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_syncwarp(struct warp_order *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
+void simt_order_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
 {
     uint32_t joined[WARP_LANES] = {0};
 
     simt_order.epoch++;
     mask &= lanes;
-    if (simt_order.block.threads)
-        share(simt_order.block.threads + first_thread, 1, mask);
+    if (simt_order.block_ordering.thread_clocks)
+        share(simt_order.block_ordering.thread_clocks + first_thread, 1, mask);
     if (mask == lanes) {
-        warp->sync_end = simt_order.epoch;
+        warp->syncwarp_ordered_before_epoch = simt_order.epoch;
         return;
     }
     /* Raises the vector clock for each lane that a partial mask has synchronised. */
     FOR_EACH_LANE (lane, mask) {
-        if (!(warp->partly_synced >> lane & 1))
+        if (!(warp->partially_synced_lanes >> lane & 1))
             memset(warp->known_epochs[lane], 0, sizeof warp->known_epochs[lane]);
         for (unsigned other = 0; other < WARP_LANES; other++)
             joined[other] = warp->known_epochs[lane][other] > joined[other] ? warp->known_epochs[lane][other]
                                                                             : joined[other];
     }
-    warp->partly_synced |= mask;
+    warp->partially_synced_lanes |= mask;
     FOR_EACH_LANE (i, mask)
         joined[i] = simt_order.epoch;
     FOR_EACH_LANE (i, mask)
@@ -445,16 +451,16 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first_thread, lane_ma
  * Returns a clock of all accesses that are ordered before the current one: by acquires, by the barriers of the block,
  * by __syncwarp, and by program order.
  */
-static struct vector_clock *clock_of_now(const struct thread_order *order)
+static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *order)
 {
-    const struct warp_order *warp = simt_order.warp;
+    const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread(simt_order.block_number, me);
+    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
     struct vector_clock *now = simt_vector_clock_retain(order->happens_before);
 
-    now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
-    now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->sync_end);
-    if (warp->partly_synced >> me % WARP_LANES & 1) {
+    now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block_ordering.barrier_ordered_before_epoch);
+    now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->syncwarp_ordered_before_epoch);
+    if (warp->partially_synced_lanes >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
             now = simt_vector_clock_advance(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
                                             warp->known_epochs[me % WARP_LANES][lane]);
@@ -464,25 +470,25 @@ static struct vector_clock *clock_of_now(const struct thread_order *order)
 
 void simt_order_fence(bool in_block)
 {
-    struct thread_order *order = own_order();
+    struct thread_ordering_clocks *order = own_order();
 
     if (!order)
         return;
-    join_clock(&order->happens_before, order->acquired_before_fence_in_block);
+    join_clock(&order->happens_before, order->clock_acquired_before_fence_in_block);
     if (!in_block)
-        join_clock(&order->happens_before, order->acquired_before_fence);
+        join_clock(&order->happens_before, order->clock_acquired_before_fence);
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    join_clock(&order->to_release_in_block, now);
+    join_clock(&order->clock_to_release_in_block, now);
     if (!in_block)
-        join_clock(&order->to_release, now);
+        join_clock(&order->clock_to_release, now);
     simt_vector_clock_release(now);
 }
 
-void simt_order_release(struct vector_clock **released)
+void simt_order_mbarrier_release(struct vector_clock **released)
 {
-    struct thread_order *order = own_order();
+    struct thread_ordering_clocks *order = own_order();
 
     if (!order)
         return;
@@ -493,15 +499,15 @@ void simt_order_release(struct vector_clock **released)
     simt_vector_clock_release(now);
 }
 
-void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
+void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *released = simt_vector_clock_advance(*released, clock_thread(simt_order.block_number, thread), CLOCK_LANE,
+    *released = simt_vector_clock_advance(*released, clock_thread_number(simt_order.block_number, thread), CLOCK_LANE,
                                           epoch + 1);
 }
 
-void simt_order_acquire(struct vector_clock *released)
+void simt_order_mbarrier_acquire(struct vector_clock *released)
 {
-    struct thread_order *order = released ? own_order() : NULL;
+    struct thread_ordering_clocks *order = released ? own_order() : NULL;
 
     if (!order)
         return;
@@ -523,7 +529,7 @@ void simt_order_acquire(struct vector_clock *released)
 
 void simt_order_proxy_fence(int space)
 {
-    struct thread_order *order = own_order();
+    struct thread_ordering_clocks *order = own_order();
 
     if (!order)
         return;
@@ -542,10 +548,11 @@ void simt_order_proxy_fence(int space)
  */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
-    const struct warp_order *warp = simt_order.warp;
+    const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread() % WARP_LANES;
 
-    return epoch < warp->sync_end || ((warp->partly_synced >> me & 1) && epoch < warp->known_epochs[me][lane]);
+    return epoch < warp->syncwarp_ordered_before_epoch ||
+           ((warp->partially_synced_lanes >> me & 1) && epoch < warp->known_epochs[me][lane]);
 }
 
 /**
@@ -553,14 +560,14 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
  */
 static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 {
-    if (!simt_order.block.threads)
+    if (!simt_order.block_ordering.thread_clocks)
         return false;
-    const struct thread_order *order = &simt_order.block.threads[running_thread()];
+    const struct thread_ordering_clocks *order = &simt_order.block_ordering.thread_clocks[running_thread()];
 
     if (epoch < simt_vector_clock_epoch(order->happens_before, whose))
         return true;
-    return volatile_load && (epoch < simt_vector_clock_epoch(order->acquired_before_fence, whose) ||
-                             epoch < simt_vector_clock_epoch(order->acquired_before_fence_in_block, whose));
+    return volatile_load && (epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence, whose) ||
+                             epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence_in_block, whose));
 }
 
 const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
@@ -575,13 +582,13 @@ const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
 static bool has_synced_dependency(bool volatile_load)
 {
     return simt_order.all_have_synced_dependency ||
-           is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
+           is_known(simt_clock_thread_of_overlapped_launches(), simt_order.ordered_before_epoch, volatile_load);
 }
 
 const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
 {
-    return epoch < simt_order.first_epoch_ordered_by_wait && has_synced_dependency(false)
-               ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_wait)
+    return epoch < simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
+               ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_dependency_sync)
                : NULL;
 }
 
@@ -591,41 +598,42 @@ const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
  */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {
-    return epoch < simt_order.horizon ||
-           (epoch >= simt_order.first_epoch_ordered_by_wait && has_synced_dependency(volatile_load)) ||
+    return epoch < simt_order.ordered_before_epoch ||
+           (epoch >= simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(volatile_load)) ||
            !simt_overlapped_launch_at(epoch);
 }
 
-bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
+bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 {
     const unsigned me = running_thread();
     const bool here = simt_is_epoch_of_running_block(epoch);
 
     if (epoch < simt_order.first_epoch)
         return ordered_launch(epoch, volatile_load);
-    if (epoch < simt_order.grid_barrier_end)
+    if (epoch < simt_order.grid_barrier_ordered_before_epoch)
         return true;
     if (here) {
-        if (thread == me || epoch < simt_order.block.barrier_end)
+        if (thread == me || epoch < simt_order.block_ordering.barrier_ordered_before_epoch)
             return true;
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return is_known(clock_thread(here ? simt_order.block_number : simt_block_running_at(epoch), thread), epoch,
+    return is_known(clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread), epoch,
                     volatile_load);
 }
 
-bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                          bool *has_several)
+bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
+                                      unsigned *thread, bool *has_several)
 {
     bool all = true;
 
     *has_several = false;
-    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_is_epoch_of_running_block(epoch)))
+    if (epoch < simt_order.ordered_before_epoch ||
+        (epoch < simt_order.block_ordering.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
-            if (simt_is_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
+            if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
                 continue;
             *has_several = !all;
             if (*has_several)
@@ -642,7 +650,7 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
     const uint32_t block = simt_is_epoch_of_running_block(epoch) ? simt_order.block_number
                                                                  : simt_block_running_at(epoch);
 
-    return simt_order.block.threads &&
-           epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].happens_before,
-                                           simt_clock_async_proxy_thread(clock_thread(block, thread), space));
+    return simt_order.block_ordering.thread_clocks &&
+           epoch < simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
+                                           simt_clock_async_proxy_thread(clock_thread_number(block, thread), space));
 }

@@ -43,9 +43,10 @@
 #include <stdint.h>
 
 /** The order that __syncwarp has established among the lanes of a warp since its block began. */
-struct warp_order {
-    uint32_t sync_end;       /**< the warp's accesses at epochs below this are ordered by a __syncwarp of all lanes */
-    lane_mask partly_synced; /**< lanes that a __syncwarp of some lanes has ordered */
+struct warp_ordering {
+    /** The warp's accesses at epochs below this are ordered by a __syncwarp of all lanes. */
+    uint32_t syncwarp_ordered_before_epoch;
+    lane_mask partially_synced_lanes; /**< lanes that a __syncwarp of some lanes has ordered */
     /** known_epochs[i][j]: lane i has seen lane j's accesses at epochs below this */
     uint32_t known_epochs[WARP_LANES][WARP_LANES];
 };
@@ -59,47 +60,48 @@ struct vector_clock;
  * The vector clocks that a thread has obtained from fences and atomics. The members with _in_block include only
  * synchronisation within its block.
  */
-struct thread_order {
-    struct vector_clock *happens_before; /**< accesses that are ordered before the current one */
-    struct vector_clock *to_release;     /**< accesses before a fence; the thread's next atomic releases them */
-    /** As `to_release`, for the thread's block, where __threadfence_block also counts. */
-    struct vector_clock *to_release_in_block;
+struct thread_ordering_clocks {
+    struct vector_clock *happens_before;   /**< accesses that are ordered before the current one */
+    struct vector_clock *clock_to_release; /**< accesses before a fence; the thread's next atomic releases them */
+    /** As `clock_to_release`, for the thread's block, where __threadfence_block also counts. */
+    struct vector_clock *clock_to_release_in_block;
     /** Accesses acquired by an atomic; ordered before accesses after the next fence. */
-    struct vector_clock *acquired_before_fence;
-    struct vector_clock *acquired_before_fence_in_block;
+    struct vector_clock *clock_acquired_before_fence;
+    struct vector_clock *clock_acquired_before_fence_in_block;
 };
 
 /** The ordering state of one block, kept while other blocks run. */
-struct block_order {
-    uint32_t block_epoch;         /**< epoch of the block's start; earlier writes to shared memory are not its own */
-    uint32_t barrier_end;         /**< the block's accesses at epochs below this are ordered by a barrier */
-    struct thread_order *threads; /**< NULL until the first fence or acquire */
+struct block_ordering {
+    uint32_t block_begin_epoch; /**< epoch of the block's start; earlier writes to shared memory are not its own */
+    uint32_t barrier_ordered_before_epoch; /**< the block's accesses at epochs below this are ordered by a barrier */
+    struct thread_ordering_clocks *thread_clocks; /**< NULL until the first fence or acquire */
 };
 
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
-struct order_state {
+struct ordering_state {
     uint32_t epoch;
     uint32_t thread_bits; /**< number of the running thread, shifted to its bits in a shadow cell */
     uint32_t first_epoch; /**< epoch at which the launch began */
     /**
      * End of the last grid barrier, or start of the launch: this launch's accesses at epochs below this are ordered.
      */
-    uint32_t grid_barrier_end;
-    uint32_t horizon; /**< like grid_barrier_end, including earlier launches; lower if it may overlap them */
+    uint32_t grid_barrier_ordered_before_epoch;
+    /** Like grid_barrier_ordered_before_epoch, including earlier launches; lower if it may overlap them. */
+    uint32_t ordered_before_epoch;
     /** A grid dependency sync orders earlier launches' accesses from this epoch on. */
-    uint32_t first_epoch_ordered_by_wait;
-    uint32_t turn_epoch;                 /**< start of the running block's turn; no other block has run since */
+    uint32_t first_epoch_ordered_by_dependency_sync;
+    uint32_t turn_begin_epoch;           /**< start of the running block's turn; no other block has run since */
     uint32_t num_barrier_ordered_epochs; /**< number of epochs at the start of the turn that a barrier has ordered */
     uint32_t block_number;               /**< number of the running block in the grid */
-    bool interleaved;                    /**< blocks take turns */
+    bool blocks_are_interleaved;         /**< blocks take turns */
     bool has_synced_dependency;          /**< a thread has executed cudaGridDependencySynchronize */
     bool all_have_synced_dependency;     /**< a thread has, and a grid barrier has followed */
-    uintptr_t last_load; /**< last load from global or shared memory: its address << 5, plus its byte count */
-    struct block_order block;
-    struct warp_order *warp;
+    uintptr_t packed_last_load; /**< last load from global or shared memory: its address << 5, plus its byte count */
+    struct block_ordering block_ordering;
+    struct warp_ordering *warp_ordering;
 };
 
-extern struct order_state simt_order;
+extern struct ordering_state simt_order;
 
 /**
  * Begins a launch, the last of `launches`, which may overlap the others. Discards the record of which block ran at
@@ -107,29 +109,29 @@ extern struct order_state simt_order;
  */
 bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
- * Make block `block_number` the running block: for the first time, or with the simt_order.block that it had at the end
- * of its last turn.
+ * Make block `block_number` the running block: for the first time, or with the simt_order.block_ordering that it had at
+ * the end of its last turn.
  */
 void simt_order_begin_block(uint32_t block_number);
-void simt_order_resume_block(uint32_t block_number, const struct block_order *block);
+void simt_order_resume_block(uint32_t block_number, const struct block_ordering *block);
 /** Ends a block and frees its clocks. */
-void simt_order_end_block(struct block_order *block);
+void simt_order_end_block(struct block_ordering *block);
 
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
-void simt_order_barrier(void);
+void simt_order_after_block_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
 void simt_order_grid_dependency_sync(void);
 /**
  * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
  * the grid.
  */
-void simt_order_grid_barrier(void);
-void simt_order_open_grid_barrier(struct block_order *block);
+void simt_order_after_grid_barrier(void);
+void simt_order_open_grid_barrier(struct block_ordering *block);
 /**
  * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first
  * thread is `first_thread`.
  */
-void simt_order_syncwarp(struct warp_order *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
+void simt_order_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
 /** Records a fence of the running thread, either for its block only or for all threads. */
 void simt_order_fence(bool in_block);
 
@@ -150,11 +152,11 @@ bool simt_order_has_fenced(void);
  * Releases all accesses ordered before the current operation to the threads that wait on an mbarrier; `released` is the
  * mbarrier's clock.
  */
-void simt_order_release(struct vector_clock **released);
+void simt_order_mbarrier_release(struct vector_clock **released);
 /** Adds to an mbarrier's clock a write that `thread`, a number in its block, made at an epoch. */
-void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
+void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
 /** Acquires an mbarrier's clock for the running thread. */
-void simt_order_acquire(struct vector_clock *released);
+void simt_order_mbarrier_acquire(struct vector_clock *released);
 /**
  * Records a proxy fence of the running thread between its accesses to `space`, an enum shadow_space, and those of the
  * asynchronous proxy.
@@ -170,7 +172,7 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space);
  * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
  * threads.
  */
-bool simt_order_unreleased_since(uint32_t epoch);
+bool simt_order_is_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_launch_at(uint32_t epoch);
@@ -185,24 +187,24 @@ uint32_t simt_block_running_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
 static inline bool simt_is_epoch_of_running_block(uint32_t epoch)
 {
-    return epoch >= simt_order.turn_epoch ||
-           (epoch >= simt_order.block.block_epoch && simt_block_running_at(epoch) == simt_order.block_number);
+    return epoch >= simt_order.turn_begin_epoch || (epoch >= simt_order.block_ordering.block_begin_epoch &&
+                                                    simt_block_running_at(epoch) == simt_order.block_number);
 }
 /**
  * Returns whether no later access can be ordered after the accesses at an epoch, because the block that made them has
  * ended without releasing anything.
  */
-bool simt_can_never_be_ordered(uint32_t epoch);
+bool simt_epoch_can_never_be_ordered(uint32_t epoch);
 /**
  * Returns whether the accesses that thread number `thread` of a block made at `epoch` are ordered before the current
  * access of the running thread, which may be a volatile load.
  */
-bool simt_is_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
+bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_is_ordered() for all threads of a set. If that fails, stores in *thread the first thread whose accesses
- * are not ordered, and in *has_several whether there are more such threads.
+ * Checks simt_accesses_are_ordered() for all threads of a set. If that fails, stores in *thread the first thread whose
+ * accesses are not ordered, and in *has_several whether there are more such threads.
  */
-bool simt_are_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                          bool *has_several);
+bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
+                                      unsigned *thread, bool *has_several);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct past_launch {
-    uint64_t position; /**< position among the work submitted to all streams */
+    uint64_t work_position; /**< position among the work submitted to all streams */
     const char *name;
     uintptr_t call_site;
     uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */

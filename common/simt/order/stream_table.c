@@ -16,8 +16,8 @@ uint64_t simt_latest_position;
 struct stream_clock simt_host_clock;
 bool simt_has_several_streams;
 
-static struct stream_state default_streams[FIRST_CREATED_STREAM] = {{.is_alive = true, .is_blocking = true},
-                                                                    {.is_alive = true, .is_blocking = true}};
+static struct stream_state default_streams[FIRST_CREATED_STREAM] = {
+    {.is_alive = true, .syncs_with_legacy_default = true}, {.is_alive = true, .syncs_with_legacy_default = true}};
 struct stream_state *simt_streams = default_streams;
 size_t simt_num_streams = FIRST_CREATED_STREAM;
 
@@ -30,12 +30,12 @@ cudaError_t simt_reject_handle(const char *function, const char *handle_kind, ui
 {
     char location[LOCATION_TEXT_SIZE];
 
-    simt_source_line(call_site, location);
+    simt_format_source_line(call_site, location);
     simt_fault_set_message(cudaErrorInvalidResourceHandle,
                            "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
                            "create it before, and destroy it after its last use",
                            location, function, handle_kind);
-    return simt_set_error(cudaErrorInvalidResourceHandle);
+    return simt_set_last_error(cudaErrorInvalidResourceHandle);
 }
 
 size_t simt_stream_number(cudaStream_t stream)
@@ -46,7 +46,7 @@ size_t simt_stream_number(cudaStream_t stream)
     if (handle <= 2)
         return handle == 2 ? STREAM_PER_THREAD : STREAM_LEGACY;
     if (handle % HANDLE_STEP != HANDLE_STREAM || number < FIRST_CREATED_STREAM || number >= simt_num_streams ||
-        !simt_streams[number].is_alive || simt_streams[number].generation != handle >> GENERATION_SHIFT)
+        !simt_streams[number].is_alive || simt_streams[number].handle_generation != handle >> GENERATION_SHIFT)
         return MAX_HANDLES;
     return number;
 }
@@ -57,7 +57,7 @@ void simt_streams_destroy(void)
         simt_streams[i].is_alive = false;
 }
 
-size_t simt_stream_take_slot(void)
+size_t simt_stream_find_unused_number(void)
 {
     for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
         if (!simt_streams[i].is_alive &&
@@ -81,10 +81,10 @@ void simt_stream_sync_legacy_default(size_t stream_number)
 {
     struct stream_state *stream = &simt_streams[stream_number];
 
-    if (!simt_has_several_streams || !stream->is_blocking)
+    if (!simt_has_several_streams || !stream->syncs_with_legacy_default)
         return;
     for (size_t i = 0; i < simt_num_streams; i++) {
-        if (i == stream_number || !simt_streams[i].is_blocking ||
+        if (i == stream_number || !simt_streams[i].syncs_with_legacy_default ||
             (stream_number != STREAM_LEGACY && i != STREAM_LEGACY))
             continue;
         simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);

@@ -17,14 +17,14 @@
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, MAX_HANDLES = 1 << 24 };
 
 struct stream_state {
-    uint64_t generation; /**< 0 if never used */
+    uint64_t handle_generation; /**< 0 if never used */
     bool is_alive;
-    bool is_blocking;              /**< this stream synchronises with the legacy default stream */
-    bool was_queried;              /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
-    uint64_t last_position;        /**< position of the stream's latest work */
-    uint64_t snapshot_position;    /**< some clock may include its work up to this position but no later work */
-    struct stream_clock clock;     /**< work ordered before the stream's next work, except its own earlier work */
-    struct past_launches launches; /**< the latest launches in this stream */
+    bool syncs_with_legacy_default; /**< this stream synchronises with the legacy default stream */
+    bool has_returned_not_ready;    /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
+    uint64_t last_position;         /**< position of the stream's latest work */
+    uint64_t snapshot_position;     /**< some clock may include its work up to this position but no later work */
+    struct stream_clock clock;      /**< work ordered before the stream's next work, except its own earlier work */
+    struct past_launches latest_launches; /**< the latest launches in this stream */
 };
 
 enum { STREAM_LEGACY, STREAM_PER_THREAD, FIRST_CREATED_STREAM };
@@ -50,7 +50,7 @@ size_t simt_stream_number(cudaStream_t stream);
  * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
  * MAX_HANDLES if out of memory.
  */
-size_t simt_stream_take_slot(void);
+size_t simt_stream_find_unused_number(void);
 
 /**
  * Adds to a stream's clock the work that the default stream orders before the stream's next work. Must be called before

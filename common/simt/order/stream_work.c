@@ -56,7 +56,7 @@ static bool find_race(const struct work *mine, const struct work *theirs, struct
                 continue;
             race->current_use = a;
             race->earlier_use = b;
-            race->earlier_name = theirs->name;
+            race->earlier_work_name = theirs->name;
             race->earlier_call_site = theirs->call_site;
             return true;
         }
@@ -113,7 +113,7 @@ static void join_uses(struct work *work, const struct work *other)
     }
 }
 
-void simt_prepare_several_streams(void)
+void simt_prepare_second_stream(void)
 {
     if (simt_has_several_streams)
         return;
@@ -140,7 +140,7 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     if (number == MAX_HANDLES)
         return simt_reject_handle(name, "stream", call_site);
     if (number == STREAM_PER_THREAD)
-        simt_prepare_several_streams();
+        simt_prepare_second_stream();
     simt_stream_sync_legacy_default(number);
     free_uses(&current);
     current = (struct work){.stream = number,
@@ -149,7 +149,7 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
                             .name = name,
                             .call_site = call_site};
     simt_streams[number].last_position = simt_latest_position;
-    simt_streams[number].was_queried = false;
+    simt_streams[number].has_returned_not_ready = false;
     return cudaSuccess;
 }
 
@@ -228,13 +228,13 @@ cudaError_t simt_work_check_races(void)
 
     if (!simt_work_find_race(&race))
         return cudaSuccess;
-    simt_source_line(current.call_site, here);
-    simt_source_line(race.earlier_call_site, there);
+    simt_format_source_line(current.call_site, here);
+    simt_format_source_line(race.earlier_call_site, there);
     simt_fault_set_message(
         cudaErrorLaunchFailure,
         "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
         "two" SIMT_ADVICE_PREFIX "%s",
-        here, current.name, simt_work_use_verbs[race.current_use], race.earlier_name, there,
+        here, current.name, simt_work_use_verbs[race.current_use], race.earlier_work_name, there,
         simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
@@ -248,7 +248,7 @@ static void forget_ended(struct past_launches *launches)
     const uint64_t stream = simt_stream_clock_position(&simt_streams[current.stream].clock, current.stream);
     size_t ended = 0;
 
-    while (ended < launches->num_launches && launches->launches[ended].position <= (host > stream ? host : stream))
+    while (ended < launches->num_launches && launches->launches[ended].work_position <= (host > stream ? host : stream))
         ended++;
     launches->num_launches -= ended;
     if (launches->num_launches > 0)
@@ -257,17 +257,17 @@ static void forget_ended(struct past_launches *launches)
 
 const struct past_launches *simt_work_begin_launch(bool programmatic)
 {
-    struct past_launches *launches = &simt_streams[current.stream].launches;
+    struct past_launches *launches = &simt_streams[current.stream].latest_launches;
 
     if (!programmatic ||
-        (launches->num_launches > 0 && launches->launches[launches->num_launches - 1].position != current.before))
+        (launches->num_launches > 0 && launches->launches[launches->num_launches - 1].work_position != current.before))
         launches->num_launches = 0;
     forget_ended(launches);
     if (!simt_array_reserve(&launches->launches, &launches->capacity, launches->num_launches + 1,
                             sizeof *launches->launches))
         return NULL;
     launches->launches[launches->num_launches++] = (struct past_launch){
-        .position = current.position, .name = current.name, .call_site = current.call_site};
+        .work_position = current.position, .name = current.name, .call_site = current.call_site};
     return launches;
 }
 
@@ -276,12 +276,12 @@ void simt_work_end_overlap(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number != MAX_HANDLES)
-        simt_streams[number].launches.num_launches = 0;
+        simt_streams[number].latest_launches.num_launches = 0;
 }
 
 void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 {
-    struct past_launches *launches = &simt_streams[current.stream].launches;
+    struct past_launches *launches = &simt_streams[current.stream].latest_launches;
     struct past_launch *launch = &launches->launches[launches->num_launches - 1];
 
     launch->first_epoch = first_epoch;
@@ -320,7 +320,7 @@ bool simt_is_returned_local(const void *pointer)
     return (uintptr_t)simt_graph_launch_stack - (uintptr_t)pointer - 1 < RETURNED;
 }
 
-void simt_check_returned_locals(const void *stack)
+void simt_check_work_uses_no_returned_locals(const void *stack)
 {
     const struct byte_range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
     char location[LOCATION_TEXT_SIZE];
@@ -328,7 +328,7 @@ void simt_check_returned_locals(const void *stack)
     for (size_t i = 0; simt_work_uses_host_memory && i < pending_count; i++) {
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
-        simt_source_line(pending[i].call_site, location);
+        simt_format_source_line(pending[i].call_site, location);
         simt_fault_set_message(
             cudaErrorLaunchFailure,
             "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
@@ -402,8 +402,8 @@ void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr
                           (simt_ranges_overlap(&touched, &work->used[USE_READ], &first) ||
                            simt_ranges_overlap(&touched, &work->used[USE_STRONG_READ], &first))))
             continue;
-        simt_source_line(pc, here);
-        simt_source_line(work->call_site, there);
+        simt_format_source_line(pc, here);
+        simt_format_source_line(work->call_site, there);
         if (before_function)
             simt_fault_set_message(
                 cudaErrorLaunchFailure,
@@ -426,7 +426,7 @@ void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr
     }
 }
 
-cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried)
+cudaError_t simt_query_work(const struct stream_clock *clock, bool *queried)
 {
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();

@@ -37,7 +37,7 @@ extern const char *const simt_work_use_verbs[NUM_USES];
 struct work_race {
     uintptr_t address;
     enum work_use current_use, earlier_use;
-    const char *earlier_name; /**< name of the earlier work item */
+    const char *earlier_work_name; /**< name of the earlier work item */
     uintptr_t earlier_call_site;
 };
 
@@ -93,7 +93,7 @@ extern void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_
  * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
  * stack pointer of the function that waits.
  */
-void simt_check_returned_locals(const void *stack);
+void simt_check_work_uses_no_returned_locals(const void *stack);
 /** The stack pointer of the function that launches a graph. */
 extern const void *simt_graph_launch_stack;
 /**
@@ -120,9 +120,9 @@ bool simt_clock_is_pending(const struct stream_clock *clock);
  * Returns cudaSuccess if all work that a clock includes is done. The first query of pending work returns
  * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
  */
-cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried);
+cudaError_t simt_query_work(const struct stream_clock *clock, bool *queried);
 /** Prepares for a second stream: records the memory that the pending work uses. */
-void simt_prepare_several_streams(void);
+void simt_prepare_second_stream(void);
 /** Checks an access by the host to its own memory against the work that the host has not waited for. */
 void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 

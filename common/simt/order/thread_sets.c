@@ -36,7 +36,7 @@ bool simt_thread_sets_begin_launch(void)
     return true;
 }
 
-const struct thread_set *simt_thread_set(unsigned set_number)
+const struct thread_set *simt_thread_set_by_number(unsigned set_number)
 {
     return &sets[set_number];
 }

@@ -25,7 +25,7 @@ struct thread_set {
  */
 bool simt_thread_sets_begin_launch(void);
 /** Returns the set with a number. */
-const struct thread_set *simt_thread_set(unsigned set_number);
+const struct thread_set *simt_thread_set_by_number(unsigned set_number);
 /**
  * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no
  * number is left.

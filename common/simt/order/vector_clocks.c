@@ -55,7 +55,7 @@ uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space)
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
-uint64_t simt_clock_thread_of_overlapped(void)
+uint64_t simt_clock_thread_of_overlapped_launches(void)
 {
     return (uint64_t)3 * QUARTER << top * BRANCH_BITS;
 }

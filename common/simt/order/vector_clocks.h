@@ -26,7 +26,7 @@ void simt_vector_clocks_reset(uint64_t blocks);
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
 
 /** Returns the number under which a clock stores a thread of a block. */
-static inline uint64_t clock_thread(uint32_t block, unsigned thread)
+static inline uint64_t clock_thread_number(uint32_t block, unsigned thread)
 {
     return (uint64_t)block * CLOCK_BRANCHES * CLOCK_BRANCHES + thread;
 }
@@ -39,7 +39,7 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space);
 
 /** Returns the number that represents the threads of the launches that the current launch may overlap. */
-uint64_t simt_clock_thread_of_overlapped(void);
+uint64_t simt_clock_thread_of_overlapped_launches(void);
 
 /** Counts another reference to a clock, which may be NULL, and returns the clock. */
 struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);

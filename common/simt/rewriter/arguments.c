@@ -22,9 +22,9 @@ bool read_argument_list(const char *code, size_t open, size_t close, struct argu
 {
     size_t begin = open + 1;
 
-    list->count = 0;
+    list->num_arguments = 0;
     for (size_t position = begin; position <= close; position++) {
-        const bool is_template = code[position] == '<' && is_word(code[skip_space_back(code, position) - 1]);
+        const bool is_template = code[position] == '<' && is_word_character(code[skip_space_back(code, position) - 1]);
 
         if (position < close && (is_one_of(code[position], "([{") || is_template)) {
             const size_t end = matching_bracket(code, position, 1);
@@ -40,10 +40,10 @@ bool read_argument_list(const char *code, size_t open, size_t close, struct argu
         const size_t first = skip_space(code, begin), last = skip_space_back(code, position);
 
         if (first < last) {
-            if (list->count == MAX_PARAMETERS)
+            if (list->num_arguments == MAX_PARAMETERS)
                 return false;
-            list->begin[list->count] = first;
-            list->end[list->count++] = last;
+            list->begin[list->num_arguments] = first;
+            list->end[list->num_arguments++] = last;
         }
         begin = position + 1;
     }
@@ -104,7 +104,7 @@ static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_cla
     position = skip_space(code, position);
     if (code[position] == '<' && matching_bracket(code, position, 1) != NOWHERE)
         position = skip_space(code, matching_bracket(code, position, 1) + 1);
-    return is_word(code[position]) && word_end(code, position) == end;
+    return is_word_character(code[position]) && word_end(code, position) == end;
 }
 
 /** Returns whether a parameter declares a name after a type, which an argument of a call cannot do. */
@@ -114,7 +114,7 @@ static bool is_declared(const char *code, size_t begin, size_t end)
     const size_t second = skip_space(code, first);
 
     return first > begin && second < end && !is_keyword_before_value(code, first) &&
-           (is_word(code[second]) || (is_one_of(code[second], "*&") && second == first));
+           (is_word_character(code[second]) || (is_one_of(code[second], "*&") && second == first));
 }
 
 /**
@@ -138,7 +138,7 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
     uint32_t by_value = 0, classes = 0;
     bool declares = false;
 
-    for (unsigned i = 0; i < parameters->count; i++) {
+    for (unsigned i = 0; i < parameters->num_arguments; i++) {
         bool is_class = false;
 
         declares = declares || is_declared(source->code, parameters->begin[i], parameters->end[i]);
@@ -147,20 +147,20 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
         by_value |= 1u << i;
         classes |= (uint32_t)is_class << i;
     }
-    struct declared_function *const known = find_function(source, begin, end, parameters->count);
+    struct declared_function *const known = find_function(source, begin, end, parameters->num_arguments);
 
     if (!declares && by_value == 0)
         return true;
     if (known) {
-        known->by_value_parameters &= by_value;
-        known->class_parameters &= classes;
+        known->by_value_parameter_mask &= by_value;
+        known->class_parameter_mask &= classes;
         return true;
     }
-    if (!reserve_entry(source, begin, (void **)&source->functions, source->num_functions, &source->function_capacity,
-                       sizeof *source->functions))
+    if (!reserve_array_entry(source, begin, (void **)&source->functions, source->num_functions,
+                             &source->function_capacity, sizeof *source->functions))
         return false;
-    source->functions[source->num_functions++] = (struct declared_function){begin, end - begin, parameters->count,
-                                                                            by_value, classes};
+    source->functions[source->num_functions++] = (struct declared_function){
+        begin, end - begin, parameters->num_arguments, by_value, classes};
     return true;
 }
 
@@ -177,7 +177,7 @@ static size_t name_begin(const char *code, size_t end)
     return begin < end && word >= 8 && is_word_at(code, word - 8, "operator") ? word - 8 : end;
 }
 
-bool find_functions(struct source *source)
+bool find_declared_functions(struct source *source)
 {
     const char *const code = source->code;
 
@@ -193,7 +193,7 @@ bool find_functions(struct source *source)
         if (close == NOWHERE || (begin == end && !is_functor) ||
             !read_argument_list(code, position, close, &parameters))
             continue;
-        if (parameters.count > 0 && !add_function(source, begin, end, &parameters))
+        if (parameters.num_arguments > 0 && !add_function(source, begin, end, &parameters))
             return false;
     }
     return true;
@@ -250,7 +250,8 @@ static bool encloses_declarator(const struct source *source, size_t begin, size_
         is_function = source->functions[i].name_length == end - begin &&
                       strncmp(code + source->functions[i].name_begin, code + begin, end - begin) == 0;
     return is_no_class(code, begin, end) || is_defined_class(code, begin, end) ||
-           (!is_function && before > 0 && (is_word(code[before - 1]) || is_one_of(code[before - 1], ";{}(,<:\n")));
+           (!is_function && before > 0 &&
+            (is_word_character(code[before - 1]) || is_one_of(code[before - 1], ";{}(,<:\n")));
 }
 
 /** Marks the arguments of the call whose function name is in [begin, end) and whose parenthesis is at `open`. */
@@ -263,19 +264,19 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
     if (close == NOWHERE || encloses_declarator(source, begin, end, open, close) ||
         !read_argument_list(source->code, open, close, &arguments))
         return true;
-    for (unsigned count = arguments.count; count <= MAX_PARAMETERS && !function; count++)
+    for (unsigned count = arguments.num_arguments; count <= MAX_PARAMETERS && !function; count++)
         function = find_function(source, begin, end, count); /* the last parameters may have default values */
     const size_t type_end = skip_space_back(source->code, begin);
 
     if (!function) /* type name(arguments) calls the constructor */
-        function = find_function(source, name_begin(source->code, type_end), type_end, arguments.count);
+        function = find_function(source, name_begin(source->code, type_end), type_end, arguments.num_arguments);
     if (!function)
-        function = find_function(source, begin, begin, arguments.count);
-    for (unsigned i = 0; function && i < arguments.count; i++) {
+        function = find_function(source, begin, begin, arguments.num_arguments);
+    for (unsigned i = 0; function && i < arguments.num_arguments; i++) {
         const size_t first = arguments.begin[i], last = arguments.end[i];
 
-        if (!(function->by_value_parameters >> i & 1) ||
-            !is_in_memory(source->code, first, last, function->class_parameters >> i & 1))
+        if (!(function->by_value_parameter_mask >> i & 1) ||
+            !is_in_memory(source->code, first, last, function->class_parameter_mask >> i & 1))
             continue;
         if (!add_insertion(source, first, "simt_checked_argument(") || !add_insertion(source, last, ")"))
             return false;
@@ -300,7 +301,7 @@ static const struct declared_function *find_operator(const struct source *source
             name_end - symbol == end - begin &&
             strncmp(source->code + symbol, source->code + begin, end - begin) == 0 &&
             function->num_parameters == (second ? function->num_parameters : 2) &&
-            function->by_value_parameters >> *parameter & 1)
+            function->by_value_parameter_mask >> *parameter & 1)
             return function;
     }
     return NULL;
@@ -339,28 +340,28 @@ static bool mark_operands(struct source *source, size_t begin, size_t end)
 {
     const char *const code = source->code;
     const size_t left_end = skip_space_back(code, begin), right = skip_space(code, end);
-    size_t left = chain_begin(code, left_end);
+    size_t left = member_chain_begin(code, left_end);
     unsigned number;
     const struct declared_function *function = find_operator(source, begin, end, false, &number);
 
-    if (!ends_value(code, begin))
+    if (!value_ends_at(code, begin))
         return true;
     const size_t star = skip_space_back(code, left);
 
-    if (left < left_end && star > 0 && code[star - 1] == '*' && !ends_value(code, star - 1))
+    if (left < left_end && star > 0 && code[star - 1] == '*' && !value_ends_at(code, star - 1))
         left = star - 1;
-    if (function && is_in_memory(code, left, left_end, function->class_parameters >> number & 1) &&
+    if (function && is_in_memory(code, left, left_end, function->class_parameter_mask >> number & 1) &&
         !(add_insertion(source, left, "simt_checked_argument(") && add_insertion(source, left_end, ")")))
         return false;
     function = find_operator(source, begin, end, true, &number);
     const size_t right_end = chain_end(code, right);
 
     return !function || right_end == right ||
-           !is_in_memory(code, right, right_end, function->class_parameters >> number & 1) ||
+           !is_in_memory(code, right, right_end, function->class_parameter_mask >> number & 1) ||
            (add_insertion(source, right, "simt_checked_argument(") && add_insertion(source, right_end, ")"));
 }
 
-bool mark_arguments(struct source *source, size_t begin, size_t end)
+bool mark_struct_arguments(struct source *source, size_t begin, size_t end)
 {
     const char *const code = source->code;
 

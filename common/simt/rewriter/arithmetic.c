@@ -43,7 +43,7 @@ static size_t named_value_end(const char *code, size_t position)
     size_t end = position;
 
     for (;; position = skip_space(code, end)) {
-        if (is_word(code[position]))
+        if (is_word_character(code[position]))
             end = word_end(code, position);
         else if (code[position] == '.' || starts_with(code + position, "->"))
             end = position + 1 + (code[position] == '-');
@@ -64,10 +64,10 @@ static bool shifts_variable(const char *code, size_t position, size_t end)
     const size_t count = skip_space(code, end);
     const size_t name_end = position = skip_space_back(code, position);
 
-    while (position > 0 && is_word(code[position - 1]))
+    while (position > 0 && is_word_character(code[position - 1]))
         position--;
     return position < name_end && is_one_of(code[skip_space_back(code, position) - 1], ";{}(),") &&
-           is_word(code[count]) && is_one_of(code[skip_space(code, named_value_end(code, count))], ";),");
+           is_word_character(code[count]) && is_one_of(code[skip_space(code, named_value_end(code, count))], ";),");
 }
 
 void rewrite_shift(struct source *source, size_t position)
@@ -76,11 +76,11 @@ void rewrite_shift(struct source *source, size_t position)
     const bool compound = code[position + 2] == '=';
     const size_t end = position + 2 + compound;
 
-    if (!ends_value(code, position) || may_be_fold(code, position) || is_lone_number(code, skip_space(code, end)) ||
-        (compound && !shifts_variable(code, position, end)) ||
+    if (!value_ends_at(code, position) || may_be_fold_expression(code, position) ||
+        is_lone_number(code, skip_space(code, end)) || (compound && !shifts_variable(code, position, end)) ||
         (code[position] == '>' && may_close_templates(code, position)) || !in_device_function(source))
         return;
-    copy_before(source, end);
+    copy_to_output_before_insertions(source, end);
     fputs(" simt_count *", stdout);
 }
 
@@ -91,7 +91,7 @@ static size_t wide_integer_end(const char *code, size_t position)
                                         "uint32_t", "int64_t", "size_t", "uint64_t"};
     size_t end = NOWHERE;
 
-    for (position = skip_space(code, position); is_word(code[position]); position = skip_space(code, end)) {
+    for (position = skip_space(code, position); is_word_character(code[position]); position = skip_space(code, end)) {
         bool known = false;
 
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -115,7 +115,7 @@ static bool is_operand_of_unary(const char *code, size_t position)
         return false;
     if (code[position - 1] == '&' && code[position - 2] == '&')
         return false;
-    return !ends_value(code, position - 1);
+    return !value_ends_at(code, position - 1);
 }
 
 void rewrite_integer_cast(struct source *source, size_t position)
@@ -123,16 +123,16 @@ void rewrite_integer_cast(struct source *source, size_t position)
     const char *code = source->code;
     const size_t end = wide_integer_end(code, position + 1);
 
-    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, position) ||
-        is_operand_of_unary(code, position) || may_be_fold(code, position))
+    if (end == NOWHERE || code[skip_space(code, end)] != ')' || value_ends_at(code, position) ||
+        is_operand_of_unary(code, position) || may_be_fold_expression(code, position))
         return;
     const size_t operand = skip_space(code, skip_space(code, end) + 1);
 
-    if (!(is_word(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
+    if (!(is_word_character(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
         (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(source))
         return;
     write_replacement(source, position, position + 1, "simt_cast_to<");
-    copy_until(source, end);
+    copy_to_output_until(source, end);
     write_replacement(source, end, skip_space(code, end) + 1, ">()->* ");
 }
 

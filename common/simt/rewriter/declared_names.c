@@ -7,13 +7,13 @@
 #include <ctype.h>
 #include <string.h>
 
-size_t next_occurrence(const char *code, size_t position, size_t begin, size_t end)
+size_t find_next_occurrence(const char *code, size_t position, size_t begin, size_t end)
 {
     for (const char *found = strchr(code + position, code[begin]); found; found = strchr(found + 1, code[begin])) {
         const size_t here = (size_t)(found - code);
 
-        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
-            (here == 0 || !is_word(found[-1])))
+        if (strncmp(found, code + begin, end - begin) == 0 && !is_word_character(found[end - begin]) &&
+            (here == 0 || !is_word_character(found[-1])))
             return here;
     }
     return NOWHERE;
@@ -23,7 +23,7 @@ size_t next_occurrence(const char *code, size_t position, size_t begin, size_t e
 static bool may_end_type(const char *code, size_t end)
 {
     return end > 0 && !is_keyword_before_value(code, end) &&
-           (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
+           (is_word_character(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
 }
 
 bool declares_function(const char *code, size_t position, size_t end)
@@ -74,12 +74,12 @@ static bool is_in_class(const char *code, size_t position)
     return depth == 0 && !memchr(code + head, '(', position - head) && contains_word(code, head, position, words);
 }
 
-const char *device_attribute(const char *code, size_t begin, size_t end)
+const char *find_device_attribute(const char *code, size_t begin, size_t end)
 {
     const char *attribute = NULL;
 
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         if (may_declare_variable(code, position, position + (end - begin)))
             return NULL;
         if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
@@ -96,7 +96,7 @@ const char *device_attribute(const char *code, size_t begin, size_t end)
     return attribute;
 }
 
-bool is_call(const char *code, size_t position, size_t end)
+bool is_function_call(const char *code, size_t position, size_t end)
 {
     static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
     static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", NULL};
@@ -117,8 +117,8 @@ bool is_call(const char *code, size_t position, size_t end)
 
 bool may_be_declared(const char *code, size_t begin, size_t end)
 {
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin), before = skip_space_back(code, position);
 
         if (may_declare_variable(code, position, name_end) ||
@@ -128,7 +128,7 @@ bool may_be_declared(const char *code, size_t begin, size_t end)
         const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2)
                                                                                  : 0;
 
-        if (scope > 0 && is_word(code[scope - 1]) && !is_word_at(code, word_begin(code, scope), "std"))
+        if (scope > 0 && is_word_character(code[scope - 1]) && !is_word_at(code, word_begin(code, scope), "std"))
             return true; /* a `using` may declare it */
     }
     return false;
@@ -180,15 +180,16 @@ bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsi
 
     if (close == NOWHERE || may_hide_commas(code, open, close, "\n#") || !read_argument_list(code, open, close, &list))
         return false;
-    *fewest = *most = list.count;
-    for (unsigned i = 0; i < list.count; i++)
+    *fewest = *most = list.num_arguments;
+    for (unsigned i = 0; i < list.num_arguments; i++)
         *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
-    if (list.count == 1 && list.end[0] - list.begin[0] == 4 && contains_word(code, list.begin[0], list.end[0], nothing))
+    if (list.num_arguments == 1 && list.end[0] - list.begin[0] == 4 &&
+        contains_word(code, list.begin[0], list.end[0], nothing))
         *fewest = *most = 0;
     return true;
 }
 
-bool accepts_arguments(const char *code, size_t begin, size_t end)
+bool may_accept_call_arguments(const char *code, size_t begin, size_t end)
 {
     size_t open = skip_space(code, end);
     bool is_known = false;
@@ -201,15 +202,15 @@ bool accepts_arguments(const char *code, size_t begin, size_t end)
     if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
         !read_argument_list(code, open, close, &arguments))
         return true;
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         unsigned fewest, most;
 
         if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
             continue;
         is_known = true;
         if (!read_parameter_counts(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
-            (arguments.count >= fewest && arguments.count <= most))
+            (arguments.num_arguments >= fewest && arguments.num_arguments <= most))
             return true;
     }
     return !is_known;

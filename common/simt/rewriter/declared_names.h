@@ -5,7 +5,7 @@
 #include "source.h"
 
 /** Returns the first occurrence of the word in [begin, end) at or after `position`, or NOWHERE. */
-size_t next_occurrence(const char *code, size_t position, size_t begin, size_t end);
+size_t find_next_occurrence(const char *code, size_t position, size_t begin, size_t end);
 /**
  * Returns whether the name at `position` is declared there as a function, that is, whether a type precedes the name. In
  * `T (*name)[2]`, T is not such a name.
@@ -20,17 +20,17 @@ bool may_declare_variable(const char *code, size_t position, size_t end);
  * [begin, end). Returns NULL if the function may also be a host function, a method or another function, or if a
  * variable may have its name.
  */
-const char *device_attribute(const char *code, size_t begin, size_t end);
+const char *find_device_attribute(const char *code, size_t begin, size_t end);
 /**
  * Returns whether the name in [position, end) is called and is neither a member's name nor that of a function in a
  * header.
  */
-bool is_call(const char *code, size_t position, size_t end);
+bool is_function_call(const char *code, size_t position, size_t end);
 /**
  * Returns whether one of the file's functions with the name in [begin, end) may take as many arguments as the call
  * there passes.
  */
-bool accepts_arguments(const char *code, size_t begin, size_t end);
+bool may_accept_call_arguments(const char *code, size_t begin, size_t end);
 /** Returns whether the number of items in [begin, end) may differ from the number of commas, because of a macro. */
 bool may_hide_commas(const char *code, size_t begin, size_t end, const char *signs);
 /** Stores the fewest and the most arguments that a kernel with the parameters at `open` takes, if that is certain. */

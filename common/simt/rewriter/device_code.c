@@ -98,7 +98,7 @@ static bool fail_host_function(const struct source *source, size_t position, siz
 
     snprintf(what, sizeof what, "calling a __host__ function(\"%.*s\") from device code is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), source->code + position, instead);
-    return fail_at(source, position, what);
+    return print_error_at(source, position, what);
 }
 
 /** Returns the beginning of the `std` or, if there is none, of the word at `position`; *is_std tells which. */
@@ -117,8 +117,8 @@ static bool has_arguments(const char *code, size_t end, unsigned fewest, unsigne
     const size_t open = skip_space(code, end), close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
     struct argument_list list;
 
-    return close != NOWHERE && read_argument_list(code, open, close, &list) && list.count >= fewest &&
-           list.count <= most;
+    return close != NOWHERE && read_argument_list(code, open, close, &list) && list.num_arguments >= fewest &&
+           list.num_arguments <= most;
 }
 
 /** Checks that the word in [position, end) is not a call of a function of the C library that no kernel can call. */
@@ -133,7 +133,8 @@ static bool check_library_call(const struct source *source, size_t position, siz
 
         if (!is_word_at(code, position, function->name))
             continue;
-        return !(is_std || is_call(code, begin, end)) || !has_arguments(code, end, function->fewest, function->most) ||
+        return !(is_std || is_function_call(code, begin, end)) ||
+               !has_arguments(code, end, function->fewest, function->most) ||
                (!is_std && (may_be_declared(code, position, end) || includes_project_header(source))) ||
                fail_host_function(source, position, end, function->instead);
     }
@@ -162,7 +163,8 @@ static bool check_library_object(const struct source *source, size_t position, s
         return true;
     const size_t close = matching_bracket(code, open, 1), name = close == NOWHERE ? 0 : skip_space(code, close + 1);
 
-    return name == 0 || !is_word(code[name]) || !is_one_of(code[skip_space(code, word_end(code, name))], ";=({") ||
+    return name == 0 || !is_word_character(code[name]) ||
+           !is_one_of(code[skip_space(code, word_end(code, name))], ";=({") ||
            fail_host_function(source, begin, end, "declare an array, or pass a pointer to memory of the device");
 }
 
@@ -178,10 +180,10 @@ static bool calls_runtime(const char *code, size_t position, size_t end)
         return false;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         is_known = is_known || starts_with(code + position + 4, beginnings[i]);
-    return is_known && is_call(code, position, end) && !may_be_declared(code, position, end);
+    return is_known && is_function_call(code, position, end) && !may_be_declared(code, position, end);
 }
 
-bool check_device_word(const struct source *source, size_t position, size_t end)
+bool check_word_in_device_function(const struct source *source, size_t position, size_t end)
 {
     static const char *const memory[] = {"cudaMalloc", "cudaFree", NULL};
     static const char *const copies[] = {"cudaMemcpy", "cudaMemset", "cudaMemcpyAsync", "cudaMemsetAsync", NULL};
@@ -189,8 +191,9 @@ bool check_device_word(const struct source *source, size_t position, size_t end)
 
     if (!in_device_function(source) || source->num_open_conditionals > 0)
         return true;
-    const char *const attribute = is_call(code, position, end) && accepts_arguments(code, position, end)
-                                      ? device_attribute(code, position, end)
+    const char *const attribute = is_function_call(code, position, end) &&
+                                          may_accept_call_arguments(code, position, end)
+                                      ? find_device_attribute(code, position, end)
                                       : NULL;
 
     if (attribute && strcmp(attribute, "__global__") == 0) {
@@ -201,7 +204,7 @@ bool check_device_word(const struct source *source, size_t position, size_t end)
                  "a __global__ function call must be configured, and device code cannot launch %.*s on the simulator: "
                  "move its code into a __device__ function that both call",
                  length, code + position);
-        return fail_at(source, position, what);
+        return print_error_at(source, position, what);
     }
     if (source->in_host_device_function)
         return true;
@@ -256,13 +259,13 @@ static bool names_device_function(const char *code, size_t position, size_t end)
     return false;
 }
 
-bool check_cuda_call(const struct source *source, size_t position, size_t end)
+bool check_not_cuda_device_call(const struct source *source, size_t position, size_t end)
 {
     const char *const code = source->code;
     const bool is_atomic = starts_with(code + position, "atomic"), waits = starts_with(code + position, "__sync");
     char what[300];
 
-    if (!names_device_function(code, position, end) || !is_call(code, position, end) ||
+    if (!names_device_function(code, position, end) || !is_function_call(code, position, end) ||
         may_be_declared(code, position, end) || (is_atomic && includes_project_header(source)))
         return true;
     snprintf(what, sizeof what, "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: %s",
@@ -270,7 +273,7 @@ bool check_cuda_call(const struct source *source, size_t position, size_t end)
              waits       ? "the host waits by cudaDeviceSynchronize()"
              : is_atomic ? "the host uses std::atomic, or a plain operation if it is one thread"
                          : "call it in a kernel, and copy the result");
-    return fail_at(source, position, what);
+    return print_error_at(source, position, what);
 }
 
 /* --- lambdas that a launch passes --------------------------------------------------------------------------------- */
@@ -289,7 +292,7 @@ static bool is_host_lambda(const char *code, size_t position)
         next = matching_bracket(code, next, 1);
         next = next == NOWHERE ? NOWHERE : skip_space(code, next + 1);
     }
-    while (next != NOWHERE && is_word(code[next]) && contains_word(code, next, word_end(code, next), words))
+    while (next != NOWHERE && is_word_character(code[next]) && contains_word(code, next, word_end(code, next), words))
         next = skip_space(code, word_end(code, next));
     return next != NOWHERE && (code[next] == '{' || starts_with(code + next, "->"));
 }
@@ -299,12 +302,12 @@ static bool names_host_lambda(const char *code, size_t begin, size_t end)
 {
     bool is_lambda = false;
 
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin), value = skip_space(code, name_end);
         const size_t before = skip_space_back(code, position);
 
-        if (before == 0 || !(is_word(code[before - 1]) || is_one_of(code[before - 1], "*&>[")) ||
+        if (before == 0 || !(is_word_character(code[before - 1]) || is_one_of(code[before - 1], "*&>[")) ||
             is_keyword_before_value(code, before))
             continue;
         if (code[value] != '=' || before < 4 || !is_word_at(code, before - 4, "auto") ||
@@ -324,13 +327,13 @@ bool check_launch_lambdas(const struct source *source, size_t open)
     if (close == NOWHERE || in_device_function(source) || source->num_open_conditionals > 0 ||
         !read_argument_list(code, open, close, &list))
         return true;
-    for (unsigned i = 0; i < list.count; i++) {
+    for (unsigned i = 0; i < list.num_arguments; i++) {
         const size_t begin = list.begin[i], end = list.end[i];
 
         if (code[begin] == '[' ? code[end - 1] == '}' && is_host_lambda(code, begin)
                                : word_end(code, begin) == end && names_host_lambda(code, begin, end))
-            return fail_at(source, begin,
-                           "a lambda that a kernel runs must be an extended lambda: [=] __device__ (...) { ... }");
+            return print_error_at(
+                source, begin, "a lambda that a kernel runs must be an extended lambda: [=] __device__ (...) { ... }");
     }
     return true;
 }

@@ -68,7 +68,7 @@ bool check_supported_name(const struct source *source, size_t position)
             continue;
         snprintf(what, sizeof what, "%.*s: the simulator does not support %s",
                  (int)(word_end(source->code, position) - position), source->code + position, names[i].why);
-        return fail_at(source, position, what);
+        return print_error_at(source, position, what);
     }
     return true;
 }
@@ -91,7 +91,7 @@ static bool begins_statement(const char *code, size_t position)
             return true;
         end = skip_space_back(code, open);
     }
-    for (begin = end; begin > 0 && is_word(code[begin - 1]); begin--)
+    for (begin = end; begin > 0 && is_word_character(code[begin - 1]); begin--)
         continue;
     return contains_word(code, begin, end, words);
 }
@@ -99,9 +99,10 @@ static bool begins_statement(const char *code, size_t position)
 bool check_wait_result_used(const struct source *source, size_t position)
 {
     return !begins_statement(source->code, position) ||
-           fail_at(source, position,
-                   "the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the "
-                   "call until it is true, or call mbarrier_wait()");
+           print_error_at(
+               source, position,
+               "the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the "
+               "call until it is true, or call mbarrier_wait()");
 }
 
 bool rewrite_include(struct source *source, size_t position)
@@ -127,7 +128,7 @@ bool rewrite_include(struct source *source, size_t position)
         } else if (source->num_open_conditionals == 0) {
             snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\"\n"), text,
                      header->why);
-            return fail_at(source, position, what);
+            return print_error_at(source, position, what);
         }
         return true;
     }
@@ -197,7 +198,7 @@ static bool find_choice(const char *code, size_t position, struct architecture_c
 static void write_condition(const char *code, size_t begin, size_t end, const char *value, const char *is_defined)
 {
     for (size_t position = begin, next; position < end; position = next) {
-        next = is_word(code[position]) ? word_end(code, position) : position + 1;
+        next = is_word_character(code[position]) ? word_end(code, position) : position + 1;
         if (is_word_at(code, position, "defined")) {
             next = skip_space(code, next);
             next = code[next] == '(' ? matching_bracket(code, next, 1) + 1 : word_end(code, next);
@@ -216,10 +217,10 @@ static bool is_of_architecture(const char *code, size_t begin, size_t end)
     bool names = false;
 
     for (size_t position = begin, next; position < end; position = next) {
-        next = is_word(code[position]) ? word_end(code, position) : position + 1;
+        next = is_word_character(code[position]) ? word_end(code, position) : position + 1;
         const bool name = is_word_at(code, position, "__CUDA_ARCH__");
 
-        if (is_word(code[position]) && !name && !is_word_at(code, position, "defined") &&
+        if (is_word_character(code[position]) && !name && !is_word_at(code, position, "defined") &&
             !(code[position] >= '0' && code[position] <= '9'))
             return false;
         if (code[position] == '(' && matching_bracket(code, position, 1) == NOWHERE)
@@ -248,22 +249,23 @@ bool rewrite_architecture_conditional(struct source *source, size_t position)
     const size_t before = skip_space_back(code, position);
 
     if (!in_device_function(source) || !source->in_host_device_function || !starts_with(code + word, "if") ||
-        !is_one_of(code[before - 1], ";{}") || find_word_before(code, source->device_begin, "constexpr") != NOWHERE ||
+        !is_one_of(code[before - 1], ";{}") ||
+        find_word_before(code, source->device_body_begin, "constexpr") != NOWHERE ||
         !is_of_architecture(code, condition, position + line_length(code, position)) ||
         !find_choice(code, position, &found) || contains_word(code, position, found.endif_begin, of_nvcc))
         return false;
     *architecture_choice = found;
-    copy_until(source, position);
+    copy_to_output_until(source, position);
     if (is_word_at(code, word, "if")) {
-        fputs("if (simt_on_device() ?", stdout);
+        fputs("if (simt_is_in_kernel() ?", stdout);
         write_condition(code, condition, architecture_choice->if_end, "SIMT_CUDA_ARCH", "1");
         fputs(" :", stdout);
         write_condition(code, condition, architecture_choice->if_end, "0", "0");
         fputs(") {", stdout);
     } else {
-        fputs(is_word_at(code, word, "ifdef") ? "if (simt_on_device()) {" : "if (!simt_on_device()) {", stdout);
+        fputs(is_word_at(code, word, "ifdef") ? "if (simt_is_in_kernel()) {" : "if (!simt_is_in_kernel()) {", stdout);
     }
-    source->num_copied = architecture_choice->if_end;
+    source->num_copied_characters = architecture_choice->if_end;
     return true;
 }
 

@@ -15,8 +15,8 @@ static bool is_built_in(const char *code, size_t position, size_t end)
 
     if (!contains_word(code, position, end, names))
         return false;
-    for (size_t use = next_occurrence(code, 0, position, end); use != NOWHERE;
-         use = next_occurrence(code, use + 1, position, end))
+    for (size_t use = find_next_occurrence(code, 0, position, end); use != NOWHERE;
+         use = find_next_occurrence(code, use + 1, position, end))
         if (code[skip_space(code, use + (end - position))] != '.')
             return false;
     return true;
@@ -72,8 +72,8 @@ static size_t host_function(const char *code, size_t begin, size_t end, size_t l
 {
     size_t declaration = NOWHERE;
 
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
         if (may_declare_variable(code, position, name_end))
@@ -96,7 +96,7 @@ static bool fail_no_global(const struct source *source, size_t declaration)
     snprintf(
         what, sizeof what, "%.*s is launched by <<<>>>, but has no __global__: declare it as __global__ void %.*s(...)",
         length < 80 ? length : 80, source->code + declaration, length < 80 ? length : 80, source->code + declaration);
-    return fail_at(source, declaration, what);
+    return print_error_at(source, declaration, what);
 }
 
 /** Reports that the __device__ function in [position, end) is launched. Returns false. */
@@ -109,17 +109,17 @@ static bool fail_device_launch(const struct source *source, size_t position, siz
              "a __device__ function call cannot be configured: %.*s is launched by <<<>>>, so declare it as __global__ "
              "void %.*s(...)",
              length, source->code + position, length, source->code + position);
-    return fail_at(source, position, what);
+    return print_error_at(source, position, what);
 }
 
 /** Returns the position of the first launch of the name in [begin, end), or NOWHERE. */
 static size_t find_launch(const char *code, size_t begin, size_t end)
 {
-    size_t position = next_occurrence(code, 0, begin, end);
+    size_t position = find_next_occurrence(code, 0, begin, end);
 
     while (position != NOWHERE &&
            !starts_with(code + skip_template_arguments(code, skip_space(code, position + (end - begin))), "<<<"))
-        position = next_occurrence(code, position + 1, begin, end);
+        position = find_next_occurrence(code, position + 1, begin, end);
     return position;
 }
 
@@ -158,22 +158,22 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
         !read_argument_list(code, open, close, &arguments))
         return true;
-    for (size_t position = next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
         if (!declares_function(code, position, name_end))
             continue;
         if (!read_parameter_counts(code, skip_space(code, name_end), &fewest, &most) ||
-            (arguments.count >= fewest && arguments.count <= most))
+            (arguments.num_arguments >= fewest && arguments.num_arguments <= most))
             return true;
     }
     if (most == UINT_MAX)
         return true;
     snprintf(what, sizeof what, "%.*s has %u parameter%s, but the launch passes %u argument%s",
-             (int)(end - begin < 80 ? end - begin : 80), code + begin, most, most == 1 ? "" : "s", arguments.count,
-             arguments.count == 1 ? "" : "s");
-    return fail_at(source, begin, what);
+             (int)(end - begin < 80 ? end - begin : 80), code + begin, most, most == 1 ? "" : "s",
+             arguments.num_arguments, arguments.num_arguments == 1 ? "" : "s");
+    return print_error_at(source, begin, what);
 }
 
 bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open)
@@ -186,12 +186,12 @@ bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_e
         return true;
     /* A file may launch one kernel thousands of times; its declarations are searched for only at the first of them. */
     if (checked == 0 || strncmp(code + checked, code + kernel, end - kernel) != 0 ||
-        is_word(code[checked + (end - kernel)])) {
+        is_word_character(code[checked + (end - kernel)])) {
         const size_t declaration = host_function(code, kernel, end, kernel);
 
         if (declaration != NOWHERE)
             return fail_no_global(source, declaration);
-        const char *const attribute = device_attribute(code, kernel, end);
+        const char *const attribute = find_device_attribute(code, kernel, end);
 
         if (attribute && strcmp(attribute, "__device__") == 0)
             return fail_device_launch(source, kernel, end);
@@ -203,7 +203,7 @@ bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_e
 
 /* --- words of host functions -------------------------------------------------------------------------------------- */
 
-bool check_host_word(const struct source *source, size_t position, size_t end)
+bool check_word_in_host_function(const struct source *source, size_t position, size_t end)
 {
     const char *const code = source->code;
     const int length = (int)(end - position < 100 ? end - position : 100);
@@ -218,15 +218,16 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
         snprintf(what, sizeof what,
                  "%.*s exists in kernels and __device__ functions only; on the host, use the size given in <<<>>>",
                  length, code + position);
-        return fail_at(source, position, what);
+        return print_error_at(source, position, what);
     }
-    const char *const attribute = is_call(code, position, end) && accepts_arguments(code, position, end) &&
+    const char *const attribute = is_function_call(code, position, end) &&
+                                          may_accept_call_arguments(code, position, end) &&
                                           !is_library_function(code, position)
-                                      ? device_attribute(code, position, end)
+                                      ? find_device_attribute(code, position, end)
                                       : NULL;
 
     if (!attribute)
-        return check_cuda_call(source, position, end);
+        return check_not_cuda_device_call(source, position, end);
     snprintf(
         what, sizeof what,
         strcmp(attribute, "__global__") == 0
@@ -234,18 +235,18 @@ bool check_host_word(const struct source *source, size_t position, size_t end)
             : "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: declare it __host__ "
               "__device__",
         length, code + position);
-    return fail_at(source, position, what);
+    return print_error_at(source, position, what);
 }
 
-bool check_not_member(const struct source *source, size_t position)
+bool check_kernel_not_member(const struct source *source, size_t position)
 {
     return source->function_braces == 0 || find_word_before(source->code, position, "friend") != NOWHERE ||
            find_word_before(source->code, position, "extern") != NOWHERE || source->num_open_conditionals > 0 ||
-           fail_at(source, position,
-                   "a kernel cannot be a member of a class: declare it outside, for example as a template");
+           print_error_at(source, position,
+                          "a kernel cannot be a member of a class: declare it outside, for example as a template");
 }
 
-bool check_grid_constant(const struct source *source, size_t position)
+bool check_grid_constant_is_const(const struct source *source, size_t position)
 {
     static const char *const constant[] = {"const", NULL};
     const char *const code = source->code;
@@ -262,5 +263,5 @@ bool check_grid_constant(const struct source *source, size_t position)
         end = close == NOWHERE ? end + 1 : close + 1;
     }
     return contains_word(code, begin, end, constant) || begin == 0 || code[begin - 1] == '\n' ||
-           fail_at(source, position, "a __grid_constant__ parameter must be const");
+           print_error_at(source, position, "a __grid_constant__ parameter must be const");
 }

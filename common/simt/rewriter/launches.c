@@ -14,7 +14,7 @@ static size_t parenthesis_begin(const char *code, size_t position)
 {
     const size_t open = matching_bracket(code, position - 1, -1);
 
-    return open == NOWHERE || is_word(code[skip_space_back(code, open) - 1]) ? NOWHERE : open;
+    return open == NOWHERE || is_word_character(code[skip_space_back(code, open) - 1]) ? NOWHERE : open;
 }
 
 /**
@@ -32,7 +32,7 @@ static size_t kernel_begin(const char *code, size_t position)
             continue;
         }
         const size_t name_end = position;
-        while (is_word(code[position - 1]))
+        while (is_word_character(code[position - 1]))
             position--;
         if (position == name_end)
             return NOWHERE;
@@ -41,7 +41,7 @@ static size_t kernel_begin(const char *code, size_t position)
         if (!scope && !arrow && code[before - 1] != '.')
             return position;
         position = skip_space_back(code, before - (scope || arrow ? 2 : 1));
-        if (scope && !is_word(code[position - 1]) && code[position - 1] != '>')
+        if (scope && !is_word_character(code[position - 1]) && code[position - 1] != '>')
             return before - 2;
     }
     return parenthesis_begin(code, position);
@@ -111,31 +111,34 @@ bool rewrite_launch(struct source *source, size_t position)
     const size_t kernel = kernel_begin(code, kernel_end);
     const size_t close = configuration_end(code, position + 3, source->size);
 
-    if (kernel == NOWHERE || kernel < source->num_copied)
-        return fail_at(source, position, "before <<< must stand a kernel's name or an expression in parentheses");
+    if (kernel == NOWHERE || kernel < source->num_copied_characters)
+        return print_error_at(source, position,
+                              "before <<< must stand a kernel's name or an expression in parentheses");
     if (close == NOWHERE)
-        return fail_at(source, position, "after <<< must follow, in the same statement, its >>> and an argument list");
+        return print_error_at(source, position,
+                              "after <<< must follow, in the same statement, its >>> and an argument list");
     if (matching_bracket(code, skip_space(code, close + 3), 1) == NOWHERE)
-        return fail_at(source, close, "the argument list after >>> has no end");
+        return print_error_at(source, close, "the argument list after >>> has no end");
     if (in_device_function(source) && !source->in_host_device_function)
-        return fail_at(source, position,
-                       "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
+        return print_error_at(
+            source, position,
+            "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
     if (!check_launched_kernel(source, kernel, kernel_end, skip_space(code, close + 3)) ||
         !check_launch_lambdas(source, skip_space(code, close + 3)))
         return false;
 
-    copy_until(source, kernel);
+    copy_to_output_until(source, kernel);
     fputs("simt_launch(SIMT_KERNEL((", stdout);
-    copy_until(source, kernel_end);
+    copy_to_output_until(source, kernel_end);
     fputs(")), \"", stdout);
     write_quoted(source, kernel, kernel_end);
     fputs("\", ", stdout);
-    copy_until(source, position);
-    source->num_copied = position + 3;
-    copy_until(source, close);
+    copy_to_output_until(source, position);
+    source->num_copied_characters = position + 3;
+    copy_to_output_until(source, close);
     putchar(')');
-    source->num_copied = close + 3;
+    source->num_copied_characters = close + 3;
     return true;
 }
 
@@ -169,7 +172,7 @@ void remove_kernel_cast(struct source *source, size_t name_end, bool kernel_is_s
     if (close == NOWHERE)
         return;
     for (size_t position = cast_end + 1, word; position < close; position = word) {
-        word = is_word(code[position]) ? word_end(code, position) : position + 1;
+        word = is_word_character(code[position]) ? word_end(code, position) : position + 1;
         if (!is_one_of(code[position], " *") && !is_word_at(code, position, "void") &&
             !is_word_at(code, position, "const"))
             return;
@@ -192,8 +195,8 @@ bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end)
         return true;
     if (!count_brace(source, position))
         return false;
-    copy_until(source, position + 1);
+    copy_to_output_until(source, position + 1);
     fputs(" SIMT_LAUNCH_BOUNDS", stdout);
-    write_line(source, open, close + 1);
+    write_joined_line(source, open, close + 1);
     return true;
 }

@@ -106,7 +106,7 @@ static bool is_call_or_access(const char *code, size_t position)
         starts_with(code + position, "||"))
         return true;
     if (code[position] == '*')
-        return !ends_value(code, position);
+        return !value_ends_at(code, position);
     if (code[position] != '(' || before == 0)
         return false;
     if (code[before - 1] == '>') { /* either a function's template arguments or a comparison */
@@ -138,7 +138,7 @@ static bool is_reference(const char *code, size_t position)
 {
     const size_t before = skip_space_back(code, position);
 
-    return !ends_value(code, position) || (before >= 4 && is_word_at(code, before - 4, "auto")) ||
+    return !value_ends_at(code, position) || (before >= 4 && is_word_at(code, before - 4, "auto")) ||
            is_one_of(code[skip_space(code, position + 2)], ",)>=");
 }
 
@@ -292,7 +292,7 @@ static size_t walk_operator(struct walk *walk, size_t position, struct part *par
 {
     const bool is_and = walk->code[position] == '&';
 
-    if ((is_and && is_reference(walk->code, position)) || may_be_fold(walk->code, position))
+    if ((is_and && is_reference(walk->code, position)) || may_be_fold_expression(walk->code, position))
         return position + 2;
     mark(walk, position + 2, is_and ? " SIMT_AND &&" : " SIMT_OR ||");
     part->parted = part->any_parted = true;
@@ -317,11 +317,11 @@ static bool may_part(const char *code, size_t begin, size_t end)
  */
 static size_t walk_angle(const char *code, size_t position, const char *stops, struct part *part)
 {
-    const size_t end = is_word(code[position - 1]) ? matching_bracket(code, position, 1) : NOWHERE;
+    const size_t end = is_word_character(code[position - 1]) ? matching_bracket(code, position, 1) : NOWHERE;
 
     if (end == NOWHERE)
         return position + 1;
-    const bool is_statement = *stops == ';', word_follows = is_word(code[skip_space(code, end + 1)]);
+    const bool is_statement = *stops == ';', word_follows = is_word_character(code[skip_space(code, end + 1)]);
     const bool has_comma = memchr(code + position, ',', end - position), has_marks = may_part(code, position, end);
     const bool ends_here = has_comma && is_one_of(',', stops);
 
@@ -363,13 +363,13 @@ static size_t walk_expression(struct walk *walk, size_t position, const char *st
             return position;
         else if (is_one_of(code[position], ")]}"))
             return NOWHERE;
-        else if (is_word(code[position]))
+        else if (is_word_character(code[position]))
             position = walk_word(walk, position, part);
         else if (code[position] == '#')
             position += strcspn(code + position, "\n");
         else if (starts_with(code + position, "[[") && strstr(code + position, "]]"))
             position = (size_t)(strstr(code + position, "]]") - code) + 2;
-        else if (code[position] == '[' && !ends_value(code, position))
+        else if (code[position] == '[' && !value_ends_at(code, position))
             position = walk_lambda(walk, position);
         else if (is_one_of(code[position], "([{"))
             position = walk_brackets(walk, position, part);
@@ -585,7 +585,7 @@ static size_t walk_one_statement(struct walk *walk, size_t position, bool *parte
     bool divided = false;
 
     position = skip_blank(code, position, &divided);
-    const size_t end = is_word(code[position]) ? word_end(code, position) : position;
+    const size_t end = is_word_character(code[position]) ? word_end(code, position) : position;
 
     *parted = true;
     if (divided)
@@ -634,7 +634,8 @@ static bool declares_array(const char *code, size_t begin, size_t end)
         const size_t name = word_begin(code, position);
         const size_t type_end = skip_space_back(code, name);
 
-        if (name < position && type_end < name && (is_word(code[type_end - 1]) || code[type_end - 1] == '>') &&
+        if (name < position && type_end < name &&
+            (is_word_character(code[type_end - 1]) || code[type_end - 1] == '>') &&
             !is_keyword_before_value(code, type_end) && find_word_before(code, name, "__shared__") == NOWHERE)
             return true;
     }
@@ -712,13 +713,13 @@ static bool is_class_body(const char *code, size_t begin, size_t position)
     for (size_t end; begin < position; begin = end) {
         const size_t close = is_one_of(code[begin], "<(") ? matching_bracket(code, begin, 1) : NOWHERE;
 
-        end = close < position ? close + 1 : is_word(code[begin]) ? word_end(code, begin) : begin + 1;
+        end = close < position ? close + 1 : is_word_character(code[begin]) ? word_end(code, begin) : begin + 1;
         if (close < position || !contains_word(code, begin, end, words))
             continue;
         size_t name = attributes_end(code, skip_space(code, end));
 
-        while (is_word(code[name]) || starts_with(code + name, "::"))
-            name = skip_space(code, is_word(code[name]) ? word_end(code, name) : name + 2);
+        while (is_word_character(code[name]) || starts_with(code + name, "::"))
+            name = skip_space(code, is_word_character(code[name]) ? word_end(code, name) : name + 2);
         if (name == position || code[name] == ':' || code[name] == '<')
             return true;
     }
@@ -736,7 +737,7 @@ static bool is_body(const char *code, size_t begin, size_t position)
            !is_class_body(code, begin, position);
 }
 
-bool mark_blocks(struct source *source, size_t position)
+bool mark_basic_blocks(struct source *source, size_t position)
 {
     struct walk walk = {.source = source, .code = source->code};
     const size_t head = declaration_begin(source->code, position);
@@ -747,7 +748,7 @@ bool mark_blocks(struct source *source, size_t position)
         return true;
     walk_function(&walk, position, is_kernel ? " SIMT_BLOCK;" : "");
     const size_t end = body_end(source->code, position);
-    const bool marked = end == NOWHERE || mark_arguments(source, position, end);
+    const bool marked = end == NOWHERE || mark_struct_arguments(source, position, end);
 
     sort_insertions(source);
     return marked && !walk.failed;

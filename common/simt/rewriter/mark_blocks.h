@@ -8,6 +8,6 @@
  * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `position`. Returns
  * false after an error message if out of memory.
  */
-bool mark_blocks(struct source *source, size_t position);
+bool mark_basic_blocks(struct source *source, size_t position);
 
 #endif

@@ -40,10 +40,10 @@ bool are_specifiers(const char *code, size_t begin, size_t end)
     unsigned names = 0;
 
     for (size_t position = begin, next; position < end; position = next) {
-        next = is_word(code[position]) ? word_end(code, position) : position + 1;
-        if (!is_word(code[position]) && !is_one_of(code[position], " *&:"))
+        next = is_word_character(code[position]) ? word_end(code, position) : position + 1;
+        if (!is_word_character(code[position]) && !is_one_of(code[position], " *&:"))
             return false;
-        if (!is_word(code[position]) || contains_word(code, position, next, specifiers) ||
+        if (!is_word_character(code[position]) || contains_word(code, position, next, specifiers) ||
             contains_word(code, position, next, types))
             continue;
         if (may_be_macro(code, position, next) || starts_with(code + position, "__"))
@@ -59,8 +59,8 @@ static bool is_declared_for_device(const char *code, size_t begin, size_t end)
     for (const char *found = strchr(code, code[begin]); found; found = strchr(found + 1, code[begin])) {
         const size_t position = (size_t)(found - code);
 
-        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
-            (position == 0 || !is_word(code[position - 1])) &&
+        if (strncmp(found, code + begin, end - begin) == 0 && !is_word_character(found[end - begin]) &&
+            (position == 0 || !is_word_character(code[position - 1])) &&
             find_word_before(code, position, "__device__") != NOWHERE)
             return true;
     }
@@ -110,12 +110,12 @@ bool count_brace(struct source *source, size_t position)
             (find_word_outside_parentheses(code, head, position, "__global__") != NOWHERE ||
              find_word_outside_parentheses(code, head, position, "__device__") != NOWHERE)) {
             source->device_braces = source->open_braces;
-            source->device_begin = position;
+            source->device_body_begin = position;
             source->in_host_device_function = find_word_outside_parentheses(code, head, position, "__host__") !=
                                               NOWHERE;
             begins = !is_value;
         }
-        return !begins || mark_blocks(source, position);
+        return !begins || mark_basic_blocks(source, position);
     } else if (code[position] == '}' && source->open_braces > 0) {
         if (source->function_braces == source->open_braces)
             source->function_braces = 0;

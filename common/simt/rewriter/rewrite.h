@@ -30,16 +30,16 @@ void count_conditional_directive(struct source *source, size_t position);
  * Checks that the word in [position, end), if it is in a function that certainly belongs to the host, is not a call of
  * a device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
  */
-bool check_host_word(const struct source *source, size_t position, size_t end);
+bool check_word_in_host_function(const struct source *source, size_t position, size_t end);
 /**
  * Checks that the word in [position, end), if it is in a device function, is not a call of a kernel, nor, unless the
  * function belongs to the host as well, of a function of CUDA's runtime or of the C library that only the host has.
  */
-bool check_device_word(const struct source *source, size_t position, size_t end);
+bool check_word_in_device_function(const struct source *source, size_t position, size_t end);
 /** Returns whether the C library has a host function with the name at `position`, beside those of the file. */
 bool is_library_function(const char *code, size_t position);
 /** Checks that the word in [position, end), in a host function, is not a call of one of CUDA's device functions. */
-bool check_cuda_call(const struct source *source, size_t position, size_t end);
+bool check_not_cuda_device_call(const struct source *source, size_t position, size_t end);
 /** Checks that no argument of the launch in the list at `open` is a lambda without `__device__`. */
 bool check_launch_lambdas(const struct source *source, size_t open);
 /**
@@ -53,9 +53,9 @@ bool are_specifiers(const char *code, size_t begin, size_t end);
  */
 bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open);
 /** Checks that the kernel whose `__global__` is at `position` is not a member of a class. */
-bool check_not_member(const struct source *source, size_t position);
+bool check_kernel_not_member(const struct source *source, size_t position);
 /** Checks that the parameter with the `__grid_constant__` at `position` is const. */
-bool check_grid_constant(const struct source *source, size_t position);
+bool check_grid_constant_is_const(const struct source *source, size_t position);
 /** Rewrites the launch whose `<<<` is at `position`; the text before it has been copied or is about to be copied. */
 bool rewrite_launch(struct source *source, size_t position);
 /**
@@ -75,7 +75,7 @@ bool rewrite_shared_variable(struct source *source, size_t position);
  * What to write in place of the qualifier of a variable and of a constant in a memory of the device, for those whose
  * declarator has parentheses or a `*` before it (`pointer`), and for constants of templates; and the gaps to insert.
  */
-struct qualifier_text {
+struct qualifier_replacements {
     const char *variable, *pointer, *constant, *constant_pointer, *of_template, *gap, *constant_gap;
 };
 /**
@@ -83,7 +83,8 @@ struct qualifier_text {
  * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store
  * there.
  */
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct qualifier_text *space);
+bool rewrite_device_variable(struct source *source, size_t position, size_t end,
+                             const struct qualifier_replacements *space);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
 /**
@@ -92,14 +93,14 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
  */
 void align_small_array(struct source *source, size_t position, size_t end);
 /** Checks that the word `tensor_map` at `position` does not declare a local variable, which no bulk copy can read. */
-bool check_map_not_local(const struct source *source, size_t position, size_t end);
+bool check_tensor_map_not_local(const struct source *source, size_t position, size_t end);
 /**
  * Checks that the kernel whose `__global__` is before `position` has no tensor map as a parameter without
  * __grid_constant__, because each thread may have a copy of such a parameter.
  */
-bool check_map_parameters(const struct source *source, size_t position);
+bool check_tensor_map_parameters(const struct source *source, size_t position);
 /** Returns whether the parenthesis at `position` belongs to an attribute and not to a function. */
-bool is_attribute(const char *code, size_t position);
+bool is_attribute_parenthesis(const char *code, size_t position);
 /**
  * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
  */

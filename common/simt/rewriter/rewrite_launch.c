@@ -35,11 +35,11 @@
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_cast_to<int>()->* x    simt_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
- *     a[i]   &a.b[i]                     ->   a[simt_index_within<__typeof__(a)>() |= i]
- *                                             &a.b[simt_index_within_or_end<__typeof__(a.b)>() |= i]
+ *     a[i]   &a.b[i]                     ->   a[simt_checked_index_within_array<__typeof__(a)>() |= i]
+ *                                             &a.b[simt_checked_index_within_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
- *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_on_device()) { x; }            in a host and device function
+ *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_is_in_kernel()) { x; }            in a host and device function
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
  *     f(a[i])                            ->   f(simt_checked_argument(a[i]))        if f takes a structure by value
@@ -60,7 +60,7 @@
 /** Checks that the word at `position`, which only host functions may use, is in one; if not, prints `why`. */
 static bool check_host_only(const struct source *source, size_t position, const char *why)
 {
-    return !in_device_function(source) || source->in_host_device_function || fail_at(source, position, why);
+    return !in_device_function(source) || source->in_host_device_function || print_error_at(source, position, why);
 }
 
 /** Checks that the word at `position` is not the `thread_local` of a kernel's variable. */
@@ -76,14 +76,14 @@ static bool check_kernel_type(const struct source *source, size_t position, size
     static const char *const types[] = {"int", "float", "double", "bool", "unsigned", "long", "char", NULL};
     const char *const code = source->code;
 
-    while (position > 0 && (is_word(code[position - 1]) || code[position - 1] == ' '))
+    while (position > 0 && (is_word_character(code[position - 1]) || code[position - 1] == ' '))
         position--;
-    while (is_word(code[end]) || code[end] == ' ')
+    while (is_word_character(code[end]) || code[end] == ' ')
         end++;
     for (; position < end; position = skip_space(code, word_end(code, position)))
         if (contains_word(code, position, word_end(code, position), types))
-            return fail_at(source, position,
-                           "a kernel returns void: it may store a result in memory that the host reads");
+            return print_error_at(source, position,
+                                  "a kernel returns void: it may store a result in memory that the host reads");
     return true;
 }
 
@@ -91,28 +91,28 @@ static bool check_kernel_type(const struct source *source, size_t position, size
 static bool check_quoted(const struct source *source, size_t begin, size_t end)
 {
     for (size_t position = begin, next; position < end; position = next) {
-        next = is_word(source->code[position]) ? word_end(source->code, position) : position + 1;
-        if (is_word(source->code[position]) &&
-            !(check_host_word(source, position, next) && check_device_word(source, position, next)))
+        next = is_word_character(source->code[position]) ? word_end(source->code, position) : position + 1;
+        if (is_word_character(source->code[position]) && !(check_word_in_host_function(source, position, next) &&
+                                                           check_word_in_device_function(source, position, next)))
             return false;
     }
     return true;
 }
 
-static const struct qualifier_text global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
-                                                    .pointer = "SIMT_DEVICE_POINTER",
-                                                    .constant = "SIMT_DEVICE_CONSTANT",
-                                                    .constant_pointer = "SIMT_DEVICE_TABLE",
-                                                    .of_template = "__device__",
-                                                    .gap = " SIMT_DEVICE_GAP",
-                                                    .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
-static const struct qualifier_text constant_memory = {.variable = "__constant__",
-                                                      .pointer = "SIMT_CONSTANT_POINTER",
-                                                      .constant = "SIMT_CONSTANT_CONSTANT",
-                                                      .constant_pointer = "SIMT_CONSTANT_TABLE",
-                                                      .of_template = "",
-                                                      .gap = " SIMT_CONSTANT_GAP",
-                                                      .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
+static const struct qualifier_replacements global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
+                                                            .pointer = "SIMT_DEVICE_POINTER",
+                                                            .constant = "SIMT_DEVICE_CONSTANT",
+                                                            .constant_pointer = "SIMT_DEVICE_TABLE",
+                                                            .of_template = "__device__",
+                                                            .gap = " SIMT_DEVICE_GAP",
+                                                            .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
+static const struct qualifier_replacements constant_memory = {.variable = "__constant__",
+                                                              .pointer = "SIMT_CONSTANT_POINTER",
+                                                              .constant = "SIMT_CONSTANT_CONSTANT",
+                                                              .constant_pointer = "SIMT_CONSTANT_TABLE",
+                                                              .of_template = "",
+                                                              .gap = " SIMT_CONSTANT_GAP",
+                                                              .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
 
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)
@@ -131,18 +131,18 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         return check_host_only(
             source, position, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
     if (is_word_at(source->code, position, "__launch_bounds__"))
-        return check_map_parameters(source, end) && copy_launch_bounds_to_body(source, end);
+        return check_tensor_map_parameters(source, end) && copy_launch_bounds_to_body(source, end);
     if (is_word_at(source->code, position, "__global__"))
-        return check_not_member(source, position) && check_kernel_type(source, position, end) &&
-               check_map_parameters(source, end);
+        return check_kernel_not_member(source, position) && check_kernel_type(source, position, end) &&
+               check_tensor_map_parameters(source, end);
     if (is_word_at(source->code, position, "__grid_constant__"))
-        return check_grid_constant(source, position);
+        return check_grid_constant_is_const(source, position);
     if (is_word_at(source->code, position, "thread_local"))
         return check_thread_local(source, position);
     if (is_word_at(source->code, position, "mbarrier_try_wait"))
         return check_wait_result_used(source, position);
     if (is_word_at(source->code, position, "tensor_map"))
-        return check_map_not_local(source, position, end);
+        return check_tensor_map_not_local(source, position, end);
     if (is_word_at(source->code, position, "__device__"))
         return rewrite_device_variable(source, position, end, &global_memory);
     if (is_word_at(source->code, position, "__constant__"))
@@ -161,12 +161,12 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
 
         if (!check_quoted(source, end, close))
             return false;
-        copy_until(source, close + 1);
+        copy_to_output_until(source, close + 1);
     } else if (is_word_at(source->code, position, "static_cast"))
         rewrite_integer_static_cast(source, position, end);
     else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
         return false;
-    return check_host_word(source, position, end) && check_device_word(source, position, end);
+    return check_word_in_host_function(source, position, end) && check_word_in_device_function(source, position, end);
 }
 
 /** Rewrites the code that begins with the character at `position`, which is not part of a word. */
@@ -196,15 +196,15 @@ static bool rewrite_sign(struct source *source, size_t position)
 static bool rewrite(struct source *source)
 {
     for (size_t position = 0, end; position < source->size; position = end) {
-        const bool word = is_word(source->code[position]);
+        const bool word = is_word_character(source->code[position]);
 
         end = word ? word_end(source->code, position) : position + 1;
         if (!(word ? rewrite_word(source, position, end) : rewrite_sign(source, position)))
             return false;
-        if (end < source->num_copied)
-            end = source->num_copied;
+        if (end < source->num_copied_characters)
+            end = source->num_copied_characters;
     }
-    copy_until(source, source->size);
+    copy_to_output_until(source, source->size);
     return true;
 }
 
@@ -220,10 +220,10 @@ int main(int argc, char **argv)
     bool good = file && read_source(&source, file);
     if (!good)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
-    good = good && fill_code(&source) && check_braces(&source);
+    good = good && strip_comments_and_literals(&source) && check_braces_balanced(&source);
     if (good)
         find_quoting_macros(&source);
-    good = good && find_functions(&source) && rewrite(&source);
+    good = good && find_declared_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
         good = false;

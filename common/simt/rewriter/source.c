@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fail_at(const struct source *source, size_t position, const char *message)
+bool print_error_at(const struct source *source, size_t position, const char *message)
 {
     size_t line = 0; /* 0: the #line directive, the first line of the text, is not in the file */
 
@@ -19,7 +19,7 @@ bool fail_at(const struct source *source, size_t position, const char *message)
     return false;
 }
 
-bool is_word(char c)
+bool is_word_character(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
@@ -71,14 +71,15 @@ size_t word_end(const char *text, size_t position)
 {
     const bool number = isdigit((unsigned char)text[position]);
 
-    while (is_word(text[position]) || (number && text[position] == '\'' && is_word(text[position + 1])))
+    while (is_word_character(text[position]) ||
+           (number && text[position] == '\'' && is_word_character(text[position + 1])))
         position++;
     return position;
 }
 
 size_t word_begin(const char *text, size_t end)
 {
-    while (end > 0 && is_word(text[end - 1]))
+    while (end > 0 && is_word_character(text[end - 1]))
         end--;
     return end;
 }
@@ -111,7 +112,7 @@ static size_t stretch_end(const char *text, size_t position, char *fill)
     if (text[position] == '"' || text[position] == '\'')
         return literal_end(text, position);
     *fill = '\0';
-    if (!is_word(text[position]))
+    if (!is_word_character(text[position]))
         return position + 1;
     const size_t end = word_end(text, position);
     if (!starts_raw_string(text + position, end - position))
@@ -169,7 +170,7 @@ static void blank_disabled_code(char *code)
     }
 }
 
-bool fill_code(struct source *source)
+bool strip_comments_and_literals(struct source *source)
 {
     bool line_is_blank = true, directive = false;
 
@@ -179,7 +180,7 @@ bool fill_code(struct source *source)
 
         end = stretch_end(source->text, position, &fill);
         if (end == NOWHERE)
-            return fail_at(source, position, "a comment or a raw string has no end");
+            return print_error_at(source, position, "a comment or a raw string has no end");
         memcpy(source->code + position, source->text + position, end - position);
         if (fill)
             memset(source->code + position, newline && directive ? '\n' : fill, end - position);
@@ -205,7 +206,7 @@ void find_quoting_macros(struct source *source)
             continue;
         for (position = word_end(code, name); code[position] && code[position] != '\n'; position++) {
             const bool quotes = code[position] == '#' && code[position - 1] != '#' &&
-                                is_word(code[skip_space(code, position + 1)]);
+                                is_word_character(code[skip_space(code, position + 1)]);
 
             if (quotes && source->num_quoting_macros < MAX_QUOTING) {
                 source->quoting_macros[source->num_quoting_macros++] = name;
@@ -305,7 +306,7 @@ static size_t find_swallowed_comment(const char *text, size_t position)
     return NOWHERE;
 }
 
-bool check_braces(const struct source *source)
+bool check_braces_balanced(const struct source *source)
 {
     bool in_macro = false;
     const struct braces open = open_at_end(source->code, &in_macro);
@@ -314,8 +315,9 @@ bool check_braces(const struct source *source)
     if (open.count == 0 || in_macro)
         return true;
     comment = find_swallowed_comment(source->text, open.outermost);
-    return comment == NOWHERE ? fail_at(source, open.outermost, "this { is never closed")
-                              : fail_at(source, comment, "this comment contains another /*: is its own */ missing?");
+    return comment == NOWHERE
+               ? print_error_at(source, open.outermost, "this { is never closed")
+               : print_error_at(source, comment, "this comment contains another /*: is its own */ missing?");
 }
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
@@ -367,8 +369,8 @@ size_t matching_bracket(const char *code, size_t position, int step)
 
 bool is_word_at(const char *code, size_t position, const char *word)
 {
-    return starts_with(code + position, word) && !is_word(code[position + strlen(word)]) &&
-           (position == 0 || !is_word(code[position - 1]));
+    return starts_with(code + position, word) && !is_word_character(code[position + strlen(word)]) &&
+           (position == 0 || !is_word_character(code[position - 1]));
 }
 
 size_t find_word_before(const char *code, size_t position, const char *word)
@@ -453,17 +455,17 @@ bool begins_declaration(const char *code, size_t position)
 {
     size_t end = position = skip_space(code, position);
 
-    while (is_word(code[end]) || code[end] == ':')
+    while (is_word_character(code[end]) || code[end] == ':')
         end++;
     if (end == position || is_keyword_before_value(code, end))
         return false;
     position = skip_space(code, end);
     if (code[position] == '<' && matching_bracket(code, position, 1) != NOWHERE)
         position = matching_bracket(code, position, 1) + 1;
-    return is_word(code[position + strspn(code + position, " *&")]);
+    return is_word_character(code[position + strspn(code + position, " *&")]);
 }
 
-bool may_be_fold(const char *code, size_t position)
+bool may_be_fold_expression(const char *code, size_t position)
 {
     enum { LENGTH = 1000 }; /* of a fold expression, so that long expressions are rewritten in linear time */
     const size_t middle = position, begin = position < LENGTH ? 0 : position - LENGTH;
@@ -486,18 +488,18 @@ bool may_be_fold(const char *code, size_t position)
     return false;
 }
 
-bool ends_value(const char *code, size_t end)
+bool value_ends_at(const char *code, size_t end)
 {
     end = skip_space_back(code, end);
-    return end > 0 &&
-           (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
+    return end > 0 && (is_one_of(code[end - 1], ")]\"") ||
+                       (is_word_character(code[end - 1]) && !is_keyword_before_value(code, end)));
 }
 
 bool may_enclose_declarator(const char *code, size_t open)
 {
     const size_t end = skip_space_back(code, open);
 
-    return end > 0 && (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>,")) &&
+    return end > 0 && (is_word_character(code[end - 1]) || is_one_of(code[end - 1], "*&>,")) &&
            !is_keyword_before_value(code, end);
 }
 
@@ -526,7 +528,7 @@ static size_t parentheses_begin(const char *code, size_t close, bool is_last)
     return is_keyword_before_value(code, callee_end) ? callee_end : begin;
 }
 
-size_t chain_begin(const char *code, size_t position)
+size_t member_chain_begin(const char *code, size_t position)
 {
     for (size_t begin = position;;) {
         size_t end = skip_space_back(code, begin);
@@ -568,15 +570,15 @@ static int compare_insertions(const void *left, const void *right)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
-                   size_t bytes)
+bool reserve_array_entry(const struct source *source, size_t position, void **entries, size_t num_entries,
+                         size_t *capacity, size_t bytes)
 {
     if (num_entries < *capacity)
         return true;
     void *const larger = realloc(*entries, (2 * *capacity + 64) * bytes);
 
     if (!larger)
-        return fail_at(source, position, "out of memory");
+        return print_error_at(source, position, "out of memory");
     *entries = larger;
     *capacity = 2 * *capacity + 64;
     return true;
@@ -584,8 +586,8 @@ bool reserve_entry(const struct source *source, size_t position, void **entries,
 
 bool add_insertion(struct source *source, size_t position, const char *text)
 {
-    if (!reserve_entry(source, position, (void **)&source->insertions, source->num_insertions,
-                       &source->insertion_capacity, sizeof *source->insertions))
+    if (!reserve_array_entry(source, position, (void **)&source->insertions, source->num_insertions,
+                             &source->insertion_capacity, sizeof *source->insertions))
         return false;
     source->insertions[source->num_insertions] = (struct insertion){position, source->num_insertions, text};
     source->num_insertions++;
@@ -603,10 +605,10 @@ void sort_insertions(struct source *source)
 
 static void copy_text(struct source *source, size_t end)
 {
-    if (end <= source->num_copied)
+    if (end <= source->num_copied_characters)
         return;
-    fwrite(source->text + source->num_copied, 1, end - source->num_copied, stdout);
-    source->num_copied = end;
+    fwrite(source->text + source->num_copied_characters, 1, end - source->num_copied_characters, stdout);
+    source->num_copied_characters = end;
 }
 
 /** Writes the text up to `end`, and the insertions before `end` or, if `at_end`, also those at `end`. */
@@ -623,21 +625,21 @@ static void copy_insertions(struct source *source, size_t end, bool at_end)
     copy_text(source, end);
 }
 
-void copy_until(struct source *source, size_t end)
+void copy_to_output_until(struct source *source, size_t end)
 {
     copy_insertions(source, end, true);
 }
 
-void copy_before(struct source *source, size_t end)
+void copy_to_output_before_insertions(struct source *source, size_t end)
 {
     copy_insertions(source, end, false);
 }
 
 void write_replacement(struct source *source, size_t begin, size_t end, const char *text)
 {
-    copy_until(source, begin);
+    copy_to_output_until(source, begin);
     fputs(text, stdout);
-    source->num_copied = end;
+    source->num_copied_characters = end;
 }
 
 /* --- input ------------------------------------------------------------------------------------------------------ */
@@ -663,7 +665,7 @@ bool read_source(struct source *source, FILE *file)
     return source->code && !ferror(file);
 }
 
-void write_line(const struct source *source, size_t begin, size_t end)
+void write_joined_line(const struct source *source, size_t begin, size_t end)
 {
     for (size_t position = begin; position < end; position++) {
         const char c = source->code[position] == ' ' ? ' ' : source->text[position];

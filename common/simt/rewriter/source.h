@@ -25,8 +25,8 @@ struct insertion {
 struct declared_function {
     size_t name_begin, name_length;
     unsigned num_parameters;
-    uint32_t by_value_parameters; /* bit i: parameter i is passed by value, and its type may be a class */
-    uint32_t class_parameters;    /* bit i: its type is certainly a class */
+    uint32_t by_value_parameter_mask; /* bit i: parameter i is passed by value, and its type may be a class */
+    uint32_t class_parameter_mask;    /* bit i: its type is certainly a class */
 };
 
 /**
@@ -43,7 +43,7 @@ struct source {
     char *text;  /* a #line directive, then the file; ends with '\0' */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
     size_t size; /* number of characters, the same in text and code */
-    size_t num_copied; /* number of characters that have been written to the output */
+    size_t num_copied_characters; /* number of characters that have been written to the output */
     struct insertion *insertions;
     size_t num_insertions, insertion_capacity, num_inserted; /* the first `num_inserted` have been written */
 
@@ -58,7 +58,7 @@ struct source {
      * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
     int open_braces, function_braces, device_braces;
-    size_t device_begin;          /* position of the device function's body */
+    size_t device_body_begin;     /* position of the device function's body */
     bool in_host_device_function; /* the device function is a host function as well */
     bool in_host_only_function;   /* the current function certainly belongs to the host */
     int num_open_conditionals, braces_before[MAX_CONDITIONALS];
@@ -73,7 +73,7 @@ struct source {
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code from source->text. Returns false after printing an error. */
-bool fill_code(struct source *source);
+bool strip_comments_and_literals(struct source *source);
 
 /** Finds the macros of the file that quote a parameter. */
 void find_quoting_macros(struct source *source);
@@ -85,15 +85,15 @@ void find_quoting_macros(struct source *source);
 bool quotes_arguments(const struct source *source, size_t position);
 
 /** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
-bool check_braces(const struct source *source);
+bool check_braces_balanced(const struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
-bool fail_at(const struct source *source, size_t position, const char *message);
+bool print_error_at(const struct source *source, size_t position, const char *message);
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
 /** Returns whether a character may be part of a name: a letter, a digit or '_'. */
-bool is_word(char c);
+bool is_word_character(char c);
 bool starts_with(const char *text, const char *prefix);
 
 /** Returns whether `c` is one of `characters`, not counting the terminating '\0'. */
@@ -155,31 +155,31 @@ bool may_enclose_declarator(const char *code, size_t open);
 bool begins_declaration(const char *code, size_t position);
 
 /** Returns whether the innermost brackets around `position` contain `...`, as those of a fold expression do. */
-bool may_be_fold(const char *code, size_t position);
+bool may_be_fold_expression(const char *code, size_t position);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
-bool ends_value(const char *code, size_t end);
+bool value_ends_at(const char *code, size_t end);
 
 /**
  * Returns the start of the chain of members and subscripts that ends at `position`, such as a.b[i]->c, or `position` if
  * there is none.
  */
-size_t chain_begin(const char *code, size_t position);
+size_t member_chain_begin(const char *code, size_t position);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
 /** Writes the text up to `end` with its insertions. */
-void copy_until(struct source *source, size_t end);
+void copy_to_output_until(struct source *source, size_t end);
 
 /** Writes the text up to `end`; the insertions at `end` are to follow later. */
-void copy_before(struct source *source, size_t end);
+void copy_to_output_before_insertions(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */
 void write_replacement(struct source *source, size_t begin, size_t end, const char *text);
 
 /** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `position`. */
-bool reserve_entry(const struct source *source, size_t position, void **entries, size_t num_entries, size_t *capacity,
-                   size_t bytes);
+bool reserve_array_entry(const struct source *source, size_t position, void **entries, size_t num_entries,
+                         size_t *capacity, size_t bytes);
 
 /**
  * Records that `text`, which must outlive the source, is to be written before the character at `position`. Returns
@@ -194,6 +194,6 @@ bool add_insertion(struct source *source, size_t position, const char *text);
 void sort_insertions(struct source *source);
 
 /** Writes [begin, end) on one line, without comments; strings that extend over several lines are joined. */
-void write_line(const struct source *source, size_t begin, size_t end);
+void write_joined_line(const struct source *source, size_t begin, size_t end);
 
 #endif

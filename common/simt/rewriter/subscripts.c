@@ -62,7 +62,7 @@ static bool is_used(const char *code, size_t position)
 {
     size_t before = skip_space_back(code, position);
 
-    if (is_word(code[before - 1]))
+    if (is_word_character(code[before - 1]))
         return is_keyword_before_value(code, before);
     if (code[before - 1] == ')')
         return ends_cast_or_condition(code, before - 1);
@@ -72,7 +72,7 @@ static bool is_used(const char *code, size_t position)
         before--;
     while (starts_with(code + before - 2, "::")) /* the class of a pointer to a member */
         before = word_begin(code, before - 2);
-    if (!is_one_of(code[before - 1], ",>") && !is_word(code[before - 1]))
+    if (!is_one_of(code[before - 1], ",>") && !is_word_character(code[before - 1]))
         return !(code[before - 1] == '(' && is_array_of_pointers(code, before - 1, position));
     const size_t statement = statement_begin(code, before);
 
@@ -178,7 +178,8 @@ static bool is_host_constant(const char *code, size_t begin, size_t end)
         const size_t before = skip_space_back(code, position);
 
         if (position == begin || strncmp(found, code + begin, end - begin) != 0 ||
-            is_word(code[position + (end - begin)]) || (position > 0 && is_word(code[position - 1])) ||
+            is_word_character(code[position + (end - begin)]) ||
+            (position > 0 && is_word_character(code[position - 1])) ||
             !(code[before - 1] == '*' || may_declare_array(code, before, behind)))
             continue;
         if (code[behind] != '[' || !declares_host_constant(code, position))
@@ -200,7 +201,7 @@ static bool is_no_name(const char *code, size_t position)
 /** Returns whether the `&` that ends at `end` takes an address. */
 static bool takes_address(const char *code, size_t end)
 {
-    return code[end - 1] == '&' && code[end - 2] != '&' && !ends_value(code, end - 1);
+    return code[end - 1] == '&' && code[end - 2] != '&' && !value_ends_at(code, end - 1);
 }
 
 /**
@@ -247,7 +248,7 @@ static size_t operand_begin(const char *code, size_t position)
     size_t begin = skip_space_back(code, position);
 
     if (code[begin - 1] != '"')
-        return chain_begin(code, position);
+        return member_chain_begin(code, position);
     while (code[begin - 1] == '"')
         begin = skip_space_back(code, begin - 1);
     return word_begin(code, skip_space(code, begin));
@@ -293,11 +294,11 @@ void rewrite_subscript(struct source *source, size_t position)
     const size_t before = skip_space_back(code, begin);
     const bool is_address = takes_address(code, before) && !is_accessed(code, before);
 
-    copy_before(source, value_of_index(code, position + 1));
-    fputs(of_host      ? "simt_index_of_host_array<__typeof__("
-          : is_address ? "simt_index_within_or_end<__typeof__("
-                       : "simt_index_within<__typeof__(",
+    copy_to_output_before_insertions(source, value_of_index(code, position + 1));
+    fputs(of_host      ? "simt_checked_index_of_host_array<__typeof__("
+          : is_address ? "simt_checked_index_within_or_end<__typeof__("
+                       : "simt_checked_index_within_array<__typeof__(",
           stdout);
-    write_line(source, begin, position);
+    write_joined_line(source, begin, position);
     fputs(")>() |= ", stdout);
 }

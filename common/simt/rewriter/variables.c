@@ -63,7 +63,7 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     rewrite_alignas(source, array->shared_word + strlen("__shared__"));
     write_replacement(source, array->name, array->name, rows ? "(*const " : "*const ");
     write_replacement(source, array->open, array->close + 1, rows ? ")" : "");
-    copy_until(source, array->semicolon);
+    copy_to_output_until(source, array->semicolon);
     fputs(" = (decltype(+", stdout);
     fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
     fputs("))simt_dynamic_shared", stdout);
@@ -91,7 +91,7 @@ static void write_gap(struct source *source, size_t position, const char *gap)
 
     if (end == NOWHERE)
         return;
-    copy_until(source, end);
+    copy_to_output_until(source, end);
     fputs(gap, stdout);
 }
 
@@ -102,7 +102,7 @@ static void write_gap(struct source *source, size_t position, const char *gap)
 static size_t next_declarator(const char *code, size_t position, size_t end)
 {
     for (; position < end && code[position] != ';'; position++) {
-        const bool is_template = code[position] == '<' && position > 0 && is_word(code[position - 1]);
+        const bool is_template = code[position] == '<' && position > 0 && is_word_character(code[position - 1]);
         const size_t close = is_template || is_one_of(code[position], "([{") ? matching_bracket(code, position, 1)
                                                                              : NOWHERE;
 
@@ -182,12 +182,12 @@ static void write_gaps(struct source *source, size_t position, size_t end, const
 
     for (size_t comma = is_simple ? next_declarator(code, type, last) : NOWHERE; comma != NOWHERE;
          comma = next_declarator(code, comma + 1, last)) {
-        copy_until(source, comma);
+        copy_to_output_until(source, comma);
         printf(";%s ", gap);
         write_words(code, begin, position);
         write_words(qualifier, 0, strlen(qualifier));
         write_words(code, end, type);
-        source->num_copied = comma + 1;
+        source->num_copied_characters = comma + 1;
     }
     write_gap(source, end, gap);
 }
@@ -200,7 +200,7 @@ static size_t find_uncopied(const struct source *source, size_t position, const 
 {
     const size_t found = find_word_before(source->code, position, word);
 
-    return found >= source->num_copied ? found : NOWHERE;
+    return found >= source->num_copied_characters ? found : NOWHERE;
 }
 
 /** Removes the word `static`, which CUDA allows although shared variables are static anyway. */
@@ -236,7 +236,7 @@ static void write_qualifier(struct source *source, size_t position, size_t end, 
     }
     if (behind > end) {
         write_replacement(source, position, end, "");
-        copy_until(source, behind);
+        copy_to_output_until(source, behind);
         putchar(' ');
         position = end = behind;
     }
@@ -253,7 +253,7 @@ static size_t find_initializer(const char *code, size_t position)
     const size_t begin = position;
 
     for (; code[position] && !is_one_of(code[position], ";)}\n"); position++) {
-        const bool is_template = code[position] == '<' && is_word(code[skip_space_back(code, position) - 1]);
+        const bool is_template = code[position] == '<' && is_word_character(code[skip_space_back(code, position) - 1]);
 
         if (code[position] == '=' || (code[position] == '{' && !contains_word(code, begin, position, classes)))
             return position;
@@ -270,13 +270,15 @@ static bool check_shared_variable(const struct source *source, size_t position)
     if (source->num_open_conditionals > 0)
         return true;
     if (source->function_braces > 0 && source->in_host_only_function && !in_device_function(source))
-        return fail_at(source, position,
-                       "a __shared__ variable declaration is not allowed inside a host function body: only kernels and "
-                       "__device__ functions have shared memory");
+        return print_error_at(
+            source, position,
+            "a __shared__ variable declaration is not allowed inside a host function body: only kernels and "
+            "__device__ functions have shared memory");
     return find_initializer(source->code, position) == NOWHERE ||
-           fail_at(source, position,
-                   "initializer not allowed for __shared__ variable: shared memory has no initial value; let threads "
-                   "write it, then __syncthreads()");
+           print_error_at(
+               source, position,
+               "initializer not allowed for __shared__ variable: shared memory has no initial value; let threads "
+               "write it, then __syncthreads()");
 }
 
 bool rewrite_shared_variable(struct source *source, size_t position)
@@ -288,7 +290,7 @@ bool rewrite_shared_variable(struct source *source, size_t position)
     if (!check_shared_variable(source, position))
         return false;
     if (dynamic != find_unsized_array(source->code, word, &array))
-        return fail_at(source, position, "dynamic shared memory is declared as: extern __shared__ T name[];");
+        return print_error_at(source, position, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
         leave_out_static(source, position, word);
         if (starts_with(source->code + skip_space(source->code, word), "[["))
@@ -298,24 +300,24 @@ bool rewrite_shared_variable(struct source *source, size_t position)
         return true;
     }
     array.name = array.name_end = skip_space_back(source->code, array.open);
-    while (is_word(source->code[array.name - 1]))
+    while (is_word_character(source->code[array.name - 1]))
         array.name--;
     if (array.name < word || array.name == array.name_end)
-        return fail_at(source, position, "dynamic shared memory needs a name: extern __shared__ T name[];");
+        return print_error_at(source, position, "dynamic shared memory needs a name: extern __shared__ T name[];");
     if (source->function_braces > 0) {
         write_pointer(source, &array);
         return true;
     }
     write_replacement(source, position, word, "__thread");
     rewrite_alignas(source, word);
-    copy_until(source, array.semicolon);
+    copy_to_output_until(source, array.semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
     return true;
 }
 
 /* --- global and constant memory ----------------------------------------------------------------------------------- */
 
-bool is_attribute(const char *code, size_t position)
+bool is_attribute_parenthesis(const char *code, size_t position)
 {
     static const char *const words[] = {"__align__", "alignas", "__attribute__"};
     position = skip_space_back(code, position);
@@ -372,7 +374,7 @@ static enum declared find_declared(const char *code, size_t qualifier, size_t po
             return declared;
         else if (code[position] == '(' && surrounds_pointer(code, position))
             return contains_word(code, position, matching_bracket(code, position, 1), constants) ? CONSTANT : VARIABLE;
-        else if (code[position] == '(' && !is_attribute(code, position))
+        else if (code[position] == '(' && !is_attribute_parenthesis(code, position))
             return NO_VARIABLE;
         else if (is_one_of(code[position], "(<") && (position = matching_bracket(code, position, 1)) == NOWHERE)
             return NO_VARIABLE;
@@ -396,7 +398,7 @@ static bool declares_in_parentheses(const char *code, size_t position)
  * the same section as variables. Compilers store those of a template or with `inline` in sections of their own.
  */
 static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
-                                    const struct qualifier_text *space, bool is_checked)
+                                    const struct qualifier_replacements *space, bool is_checked)
 {
     static const char *const inlined[] = {"inline", NULL};
     const char *const code = source->code;
@@ -429,7 +431,8 @@ static bool is_qualified_otherwise(const char *code, size_t position, size_t end
     return contains_word(code, position, end + strcspn(code + end, ";=[{("), others);
 }
 
-bool rewrite_device_variable(struct source *source, size_t position, size_t end, const struct qualifier_text *space)
+bool rewrite_device_variable(struct source *source, size_t position, size_t end,
+                             const struct qualifier_replacements *space)
 {
     const enum declared declared = find_declared(source->code, position, end);
     const bool is_extern = find_word_before(source->code, position, "extern") != NOWHERE;
@@ -444,7 +447,7 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
     if (is_extern)
         return true;
     if (is_template)
-        return fail_at(
+        return print_error_at(
             source, position,
             "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
             "declare a variable for each type");
@@ -459,11 +462,12 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
-    const size_t head = declaration_begin(source->code, source->device_begin);
+    const size_t head = declaration_begin(source->code, source->device_body_begin);
     bool merged = source->function_braces < source->device_braces; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        merged = merged || find_word_outside_parentheses(source->code, head, source->device_begin, words[i]) != NOWHERE;
+        merged = merged ||
+                 find_word_outside_parentheses(source->code, head, source->device_body_begin, words[i]) != NOWHERE;
     return merged;
 }
 
@@ -478,10 +482,11 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
         find_declared(code, position, end) != VARIABLE)
         return true;
     if (is_merged(source))
-        return fail_at(source, position,
-                       "a static variable of a template, inline or member function would be the host's: declare it "
-                       "__device__, outside the function");
-    static const struct qualifier_text space = {
+        return print_error_at(
+            source, position,
+            "a static variable of a template, inline or member function would be the host's: declare it "
+            "__device__, outside the function");
+    static const struct qualifier_replacements space = {
         .variable = "static SIMT_DEVICE_VARIABLE", .pointer = "static SIMT_DEVICE_POINTER", .gap = " SIMT_DEVICE_GAP"};
 
     return rewrite_device_variable(source, position, end, &space);
@@ -524,7 +529,8 @@ static bool begins_local_declaration(const char *code, size_t position)
     static const char *const before_types[] = {"const", "volatile", "constexpr", "unsigned", "signed", NULL};
     size_t begin = skip_space_back(code, position);
 
-    while (begin > 0 && is_word(code[begin - 1]) && contains_word(code, word_begin(code, begin), begin, before_types))
+    while (begin > 0 && is_word_character(code[begin - 1]) &&
+           contains_word(code, word_begin(code, begin), begin, before_types))
         begin = skip_space_back(code, word_begin(code, begin));
     return begin > 0 && is_one_of(code[begin - 1], ";{}") && is_in_block(code, position);
 }
@@ -536,7 +542,7 @@ void align_small_array(struct source *source, size_t position, size_t end)
     const unsigned size = size_of_type(code, position, end);
     const size_t name = skip_space(code, end), open = size && name > end ? skip_space(code, word_end(code, name)) : 0;
 
-    if (size == 0 || !in_device_function(source) || name == end || !is_word(code[name]) || code[open] != '[')
+    if (size == 0 || !in_device_function(source) || name == end || !is_word_character(code[name]) || code[open] != '[')
         return;
     const size_t number = skip_space(code, open + 1), close = skip_space(code, word_end(code, number));
     const unsigned long count = strtoul(code + number, NULL, 10);
@@ -555,10 +561,10 @@ static size_t declared_map(const char *code, size_t end)
     for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
         if (is_word_at(code, position, qualifiers[i]))
             position = skip_space(code, word_end(code, position));
-    return is_word(code[position]) ? position : NOWHERE; /* otherwise a pointer, a reference or a cast */
+    return is_word_character(code[position]) ? position : NOWHERE; /* otherwise a pointer, a reference or a cast */
 }
 
-bool check_map_not_local(const struct source *source, size_t position, size_t end)
+bool check_tensor_map_not_local(const struct source *source, size_t position, size_t end)
 {
     static const char *const elsewhere[] = {"__shared__", "static", "extern", NULL};
     size_t statement = position;
@@ -567,11 +573,11 @@ bool check_map_not_local(const struct source *source, size_t position, size_t en
         statement--;
     return !in_device_function(source) || source->in_host_device_function ||
            declared_map(source->code, end) == NOWHERE || contains_word(source->code, statement, position, elsewhere) ||
-           fail_at(source, position,
-                   "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
+           print_error_at(source, position,
+                          "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
 }
 
-bool check_map_parameters(const struct source *source, size_t position)
+bool check_tensor_map_parameters(const struct source *source, size_t position)
 {
     static const char *const constant[] = {"__grid_constant__", NULL};
     const char *const code = source->code;
@@ -585,7 +591,8 @@ bool check_map_parameters(const struct source *source, size_t position)
         if (is_word_at(code, position, "tensor_map") &&
             (name = declared_map(code, word_end(code, position))) != NOWHERE &&
             !contains_word(code, parameter, name, constant))
-            return fail_at(source, position, "a kernel's tensor map must be a const __grid_constant__ parameter");
+            return print_error_at(source, position,
+                                  "a kernel's tensor map must be a const __grid_constant__ parameter");
     }
     return true;
 }

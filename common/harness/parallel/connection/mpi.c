@@ -59,9 +59,9 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return error_set_as(error, RUN_CANNOT_RUN, "MPI cannot be started");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    ranks->all.connection = (void *)(intptr_t)MPI_COMM_WORLD;
-    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all.size);
+    ranks->all_ranks.connection = (void *)(intptr_t)MPI_COMM_WORLD;
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all_ranks.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all_ranks.size);
     return true;
 }
 

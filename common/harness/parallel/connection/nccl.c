@@ -90,17 +90,17 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
 {
     const double begin = monotonic_seconds();
 
-    _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->id, "an id fits");
-    if (ranks->all.rank == 0) {
+    _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->nccl_id, "an id fits");
+    if (ranks->all_ranks.rank == 0) {
         if (ncclGetUniqueId(id) != ncclSuccess)
-            return group_error_set(&ranks->all, error, "NCCL gives no id");
-        memcpy(ranks->rendezvous->id, id->internal, sizeof id->internal);
+            return group_error_set(&ranks->all_ranks, error, "NCCL gives no id");
+        memcpy(ranks->rendezvous->nccl_id, id->internal, sizeof id->internal);
         ranks->rendezvous->is_set = 1;
     }
     while (!ranks->rendezvous->is_set)
         if (!backoff_wait(begin, ranks->time_limit_seconds))
-            return group_error_set_timeout(&ranks->all, error);
-    memcpy(id->internal, ranks->rendezvous->id, sizeof id->internal);
+            return group_error_set_timeout(&ranks->all_ranks, error);
+    memcpy(id->internal, ranks->rendezvous->nccl_id, sizeof id->internal);
     return true;
 }
 
@@ -118,13 +118,13 @@ static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueI
 
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return error_set_as(error, RUN_CANNOT_RUN, "MPI cannot be started");
-    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all.size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks->all.rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all_ranks.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all_ranks.size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks->all_ranks.rank, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, local_rank);
     MPI_Comm_free(&host);
-    if (ranks->all.rank == 0 && ncclGetUniqueId(id) != ncclSuccess)
-        return group_error_set(&ranks->all, error, "NCCL gives no id");
+    if (ranks->all_ranks.rank == 0 && ncclGetUniqueId(id) != ncclSuccess)
+        return group_error_set(&ranks->all_ranks, error, "NCCL gives no id");
     MPI_Bcast(id->internal, sizeof id->internal, MPI_BYTE, 0, MPI_COMM_WORLD);
     return true;
 }
@@ -150,7 +150,7 @@ static bool is_launched(void)
 static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     (void)local_rank, (void)id;
-    return group_error_set(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
+    return group_error_set(&ranks->all_ranks, error, "this program was built without MPI; --gpus N needs none");
 }
 
 static void leave_mpi(void)
@@ -165,28 +165,28 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
     cudaError_t status = cudaGetDeviceCount(&count);
 
     if (status == cudaSuccess && local_rank >= count)
-        return group_error_set(&ranks->all, error,
+        return group_error_set(&ranks->all_ranks, error,
                                "there is no GPU for it: there are %d here, and a rank needs its own", count);
     if (status == cudaSuccess)
         status = cudaSetDevice(local_rank);
     return status == cudaSuccess ||
-           group_error_set(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
+           group_error_set(&ranks->all_ranks, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    int local_rank = ranks->all.rank;
+    int local_rank = ranks->all_ranks.rank;
     ncclResult_t result;
     ncclUniqueId id;
     cudaError_t status;
 
-    if (!ranks->num_forked && !is_launched())
+    if (!ranks->num_forked_ranks && !is_launched())
         return true;
-    if (ranks->num_forked)
-        ranks->all.size = ranks->num_forked;
-    if (ranks->num_forked ? !exchange_id_in_memory(ranks, &id, error)
-                          : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
+    if (ranks->num_forked_ranks)
+        ranks->all_ranks.size = ranks->num_forked_ranks;
+    if (ranks->num_forked_ranks ? !exchange_id_in_memory(ranks, &id, error)
+                                : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
         return false;
     if (!choose_gpu(ranks, local_rank, error))
         return false;
@@ -198,17 +198,18 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status != cudaSuccess)
         return error_set_cuda(error, "a stream and a number on it", status);
     config.blocking = 0;
-    result = ncclCommInitRankConfig(comm_pointer(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
-    return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
+    result = ncclCommInitRankConfig(comm_pointer(&ranks->all_ranks), ranks->all_ranks.size, id, ranks->all_ranks.rank,
+                                    &config);
+    return call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks), result, error);
 }
 
 void connection_close(struct ranks *ranks)
 {
     struct error ignored = {0};
-    ncclResult_t result = ncclCommFinalize(comm_of(&ranks->all));
+    ncclResult_t result = ncclCommFinalize(comm_of(&ranks->all_ranks));
 
-    if (call_is_done(&ranks->all, comm_of(&ranks->all), result, &ignored))
-        ncclCommDestroy(comm_of(&ranks->all));
+    if (call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks), result, &ignored))
+        ncclCommDestroy(comm_of(&ranks->all_ranks));
     cudaFree(ranks->scratch_float);
     cudaStreamDestroy(ranks->stream);
     leave_mpi();
@@ -220,9 +221,9 @@ void connection_close(struct ranks *ranks)
  */
 bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
 {
-    return call_is_done(&ranks->all, comm_of(&ranks->all),
+    return call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks),
                         ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,
-                                      comm_of(&ranks->all), ranks->stream),
+                                      comm_of(&ranks->all_ranks), ranks->stream),
                         error);
 }
 
@@ -290,12 +291,14 @@ bool connection_all_gather(const struct rank_group *group, const void *send_buff
     return await(group, worse(result, ncclGroupEnd()), error);
 }
 
+// [all_reduce]
 bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error)
 {
     return await(
         group, ncclAllReduce(sums, sums, (size_t)num_sums, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
         error);
 }
+// [all_reduce]
 
 // [all_to_all]
 bool connection_all_to_all(const struct rank_group *group, const void *send_buffer, const int64_t *send_bytes,

@@ -14,7 +14,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
 
     return !size || atoi(size) <= 1 ||
-           group_error_set(&ranks->all, error,
+           group_error_set(&ranks->all_ranks, error,
                            "%s ranks were started, but this program was built without %s, for one; "
                            "sh common/setup.sh checks installs MPI; then build it again",
                            size, CONNECTION_MISSING);
