@@ -19,7 +19,7 @@ enum run_result {
 
 /** An error: a one-line message, without a newline, that names the invalid value and the allowed values. */
 struct error {
-    char text[1024];
+    char text[1536];
     enum run_result result;      /**< RUN_VERIFIED if there is no error */
     bool problem_is_unsupported; /**< this kernel does not support the problem, but another kernel may */
 };

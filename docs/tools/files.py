@@ -1,6 +1,7 @@
 """Functions that all tools share: parsing arguments, ending the tool after an error, reading and writing files."""
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,24 @@ import sys
 # A value within a line, as tables.py writes it. An example in backquotes does not match.
 VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
+
+
+def _is_tool(path):
+    return re.search(r'^if __name__ == "__main__":', path.read_text(), re.MULTILINE) is not None
+
+
+def _refuse_to_run_module():
+    """Ends the program if it was started from a module of this folder that is no tool, which would do nothing."""
+    here, started = pathlib.Path(__file__).resolve().parent, getattr(sys.modules["__main__"], "__file__", None)
+    if not started or pathlib.Path(started).resolve().parent != here or _is_tool(pathlib.Path(started)):
+        return
+    tools = ", ".join(path.name for path in sorted(here.glob("*.py")) if _is_tool(path))
+    name = pathlib.Path(started).name
+    print(f"{name}: a module that tools import, not a tool; the tools are {tools}", file=sys.stderr)
+    sys.exit(2)
+
+
+_refuse_to_run_module()
 
 
 def parser(description, *flags, **options):
@@ -28,6 +47,15 @@ def error_text(error):
     """Returns the message of an OSError or ValueError as one line."""
     where = getattr(error, "filename", None) or "standard output"
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
+
+
+def reading_error_text(error):
+    """Returns what is wrong with a file that could not be read as text or as JSON, in words that name neither."""
+    if isinstance(error, UnicodeDecodeError):
+        return "this is not text"
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno}: this is not JSON"
+    return str(error)
 
 
 def _drop_output():

@@ -53,11 +53,14 @@ def main():
     parser = files.parser(__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", default=["/dev/stdin"])
     for name in parser.parse_args().files:
-        text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
         try:
+            text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
             if not text.strip():
                 raise ValueError("there is no run in it")
             print("\n".join(record(text)))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{name}: {files.reading_error_text(error)}; a run is what PROGRAM --bench --format json "
+                             "prints") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
 

@@ -141,7 +141,7 @@ def read(path):
     try:
         runs = json.loads(path.read_text())
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {files.reading_error_text(error)}") from None
     if not isinstance(runs, list):
         raise ValueError(f"{path}: it is no list of runs")
     for run in runs:

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import textwrap
 
+import files
 import results
 import runs
 import trace as traces
@@ -368,8 +369,16 @@ def write_pages(build, suffix=".md"):
     return pages
 
 
-if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: makes the HTML file of one trace, with script and style
+@files.errors_in_one_line("stepper_pages", status=2)
+def main():
+    """Makes the HTML file of one trace, with its script and style."""
+    if len(sys.argv) != 5:
+        raise ValueError("usage: stepper_pages.py TRACE.json PAGE.html TITLE COMMAND")
     path, page, title, command = sys.argv[1:]
     pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(path, command, [])))
     for asset in ("stepper.js", "stepper.css"):
         shutil.copy(f"docs/stepper/{asset}", pathlib.Path(page).parent)
+
+
+if __name__ == "__main__":
+    main()

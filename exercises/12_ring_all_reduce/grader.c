@@ -3,6 +3,38 @@
 #include "../grade/grade.h"
 
 /**
+ * Writes which ranks' elements a wrong sum consists of, if they are the only ones that have this sum: ", the sum of
+ * ranks 2 and 3 only". The elements are those of an array for each rank, `count` apart.
+ */
+static void describe_sum(const float *elements, int ranks, int count, float sum, char *text, size_t size)
+{
+    unsigned found = 0, num_found = 0;
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (unsigned set = 1; set < 1u << ranks; set++) {
+        float of_set = 0.0f;
+
+        for (int rank = 0; rank < ranks; rank++)
+            of_set += set >> rank & 1 ? elements[rank * count] : 0.0f;
+        found = of_set == sum ? set : found;
+        num_found += of_set == sum;
+    }
+    if (num_found != 1)
+        return;
+    const char *const first = (found & (found - 1)) == 0 ? ", the element of rank " : ", the sum of ranks ";
+
+    for (int rank = 0; rank < ranks; rank++)
+        if (found >> rank & 1)
+            length += (size_t)snprintf(text + length, size - length, "%s%d",
+                                       length == 0           ? first
+                                       : found >> (rank + 1) ? ", "
+                                                             : " and ",
+                                       rank);
+    snprintf(text + length, size - length, " only");
+}
+
+/**
  * Launches the kernels on arrays of small integers, whose sums are exact, and checks every element of every rank.
  */
 static void check(struct grade *grade, int ranks, int count)
@@ -11,6 +43,7 @@ static void check(struct grade *grade, int ranks, int count)
     float *const arrays = grade_allocate_host(grade, bytes), *const expected = grade_allocate_host(
                                                                  grade, (size_t)count * sizeof(float));
     const float *got;
+    char contained[96];
     float *sums;
 
     grade_describe_input(grade, "%d rank%s, %d elements", ranks, ranks == 1 ? "" : "s", count);
@@ -24,11 +57,15 @@ static void check(struct grade *grade, int ranks, int count)
     grade_run_launch(grade, all_reduce_launch(sums, ranks, count));
     got = grade_download(grade, sums);
     for (int rank = 0; rank < ranks; rank++)
-        for (int i = 0; i < count; i++)
-            if (got[(size_t)rank * (size_t)count + (size_t)i] != expected[i])
-                grade_fail(grade, "rank %d, element %d of chunk %d: expected %g, got %g", rank, i % (count / ranks),
-                           i / (count / ranks), (double)expected[i],
-                           (double)got[(size_t)rank * (size_t)count + (size_t)i]);
+        for (int i = 0; i < count; i++) {
+            const float sum = got[(size_t)rank * (size_t)count + (size_t)i];
+
+            if (sum == expected[i])
+                continue;
+            describe_sum(arrays + i, ranks, count, sum, contained, sizeof contained);
+            grade_fail(grade, "rank %d, element %d of chunk %d: expected %g, the sum of all ranks, got %g%s", rank,
+                       i % (count / ranks), i / (count / ranks), (double)expected[i], (double)sum, contained);
+        }
 }
 
 static void two_ranks(struct grade *grade)

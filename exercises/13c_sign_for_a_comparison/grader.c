@@ -61,6 +61,13 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
     int32_t *const found = grade_device_output(grade, "ranks", count * sizeof *found);
 
     grade_run_launch(grade, ranks_launch(device_values, num_rows, found));
+
+    const int32_t *const got = grade_download(grade, found);
+
+    for (size_t i = 0; i < count; i++)
+        if (got[i] != ranks[i] && !grade_is_unwritten(&got[i], sizeof *got))
+            grade_fail(grade, "row %zu, lane %zu, value %g: rank: expected %d, got %d", i / WARP_SIZE, i % WARP_SIZE,
+                       (double)values[i], ranks[i], got[i]);
     grade_check_int(grade, "ranks", "value", ranks, found, count);
 }
 

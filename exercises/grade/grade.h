@@ -169,7 +169,10 @@ uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const cha
 /** Reports a measured figure to the learner. */
 void grade_report_measure(struct grade *grade, const char *name, double value);
 
-/** Reports the measured figure and fails if it exceeds the limit: "shuffles: 20, at most 10 are allowed". */
+/**
+ * Reports the measured figure and fails if it exceeds the limit: "shuffles: 20, at most 10 are allowed". If the figure
+ * counts memory requests, the message also names the lines with the most of them.
+ */
 void grade_check_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
 /** Reports the number of divergent branches and, if it is not 0, fails with the lines at which a warp diverges. */

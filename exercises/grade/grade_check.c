@@ -98,11 +98,24 @@ void grade_report_measure(struct grade *grade, const char *name, double value)
     grade->num_measurements++;
 }
 
+/** Writes "; most at FILE:LINE (16 times)", the lines with the most requests that a counter counts, or "". */
+static void describe_most(struct grade *grade, const char *name, char *text, size_t size)
+{
+    char places[400];
+
+    backend_describe_request_lines(&grade->counters, name, places, sizeof places);
+    snprintf(text, size, "%s%s", *places ? "; most at " : "", places);
+}
+
 void grade_check_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit)
 {
+    char most[420];
+
     grade_report_measure(grade, name, (double)measured);
-    if (grade_has_counters(grade) && measured > limit)
-        grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
+    if (!grade_has_counters(grade) || measured <= limit)
+        return;
+    describe_most(grade, name, most, sizeof most);
+    grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed%s", name, measured, limit, most);
 }
 
 void grade_check_no_divergence(struct grade *grade)
@@ -136,13 +149,15 @@ void grade_check_budget_per_unit(struct grade *grade, const char *name, uint64_t
                                  int num_units, const char *unit_name)
 {
     const double each = (double)measured / num_units;
-    char figure[64];
+    char figure[64], most[420];
 
     snprintf(figure, sizeof figure, "%s a %s", name, unit_name);
     grade_report_measure(grade, figure, each);
-    if (grade_has_counters(grade) && measured > limit * (uint64_t)num_units)
-        grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %ss, %g each; at most %" PRIu64 " each are allowed", name,
-                   measured, num_units, unit_name, each, limit);
+    if (!grade_has_counters(grade) || measured <= limit * (uint64_t)num_units)
+        return;
+    describe_most(grade, name, most, sizeof most);
+    grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %ss, %g each; at most %" PRIu64 " each are allowed%s", name,
+               measured, num_units, unit_name, each, limit, most);
 }
 
 void grade_check_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why)

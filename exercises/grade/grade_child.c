@@ -33,6 +33,7 @@ bool grade_allocate_child_results(struct grade *grade)
     if (grade->shared_results == MAP_FAILED)
         grade->shared_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
+    backend_count_request_lines();
     return grade->shared_results && backend_share_memory_with_forks();
 }
 

@@ -2,6 +2,7 @@
 commands is a command."""
 import re
 import subprocess
+import sys
 import unittest
 
 from course import ROOT
@@ -27,6 +28,22 @@ def code(text):
 
 
 class Commands(unittest.TestCase):
+    def test_a_module_started_as_a_script_says_that_it_is_no_tool(self):
+        for path in sorted((ROOT / "docs/tools").glob("*.py")):
+            if '\nif __name__ == "__main__":' in path.read_text():
+                continue
+            ended = subprocess.run([sys.executable, path, "nothing"], capture_output=True, text=True)
+            with self.subTest(path.name):
+                self.assertRegex(ended.stderr, rf"\A{path.name}: a module that tools import, not a tool; the tools are "
+                                               r"[a-z_]+\.py(, [a-z_]+\.py)+\n\Z")
+                self.assertEqual((ended.stdout, ended.returncode), ("", 2))
+
+    def test_a_page_of_a_trace_needs_four_arguments(self):
+        tool = ROOT / "docs/tools/stepper_pages.py"
+        ended = subprocess.run([sys.executable, tool, "trace.json"], capture_output=True, text=True)
+        self.assertEqual((ended.stderr, ended.returncode), (
+            "stepper_pages: usage: stepper_pages.py TRACE.json PAGE.html TITLE COMMAND\n", 2))
+
     def test_each_target_that_a_page_names_exists(self):
         listed = subprocess.run(["ninja", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True)
         targets = {line.rpartition(":")[0] for line in listed.stdout.splitlines()}

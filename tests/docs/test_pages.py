@@ -318,7 +318,7 @@ class Gains(TinyCourse):
 
     def test_broken_results(self):
         write(RECORDED, '{"rows": [}')
-        self.refuses(f"{RECORDED}: Expecting value: line 1 column 11 (char 10)")
+        self.refuses(f"{RECORDED}: line 1, column 11: this is not JSON")
         self.record(rows={})
         self.refuses(f'{RECORDED}: a run needs a list "rows", "counters", "figures" or "stages"')
 

@@ -105,7 +105,8 @@ class Record(course.Course):
     def test_what_is_rejected(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and a list "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"),
-                              ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
+                              ("[1", "line 1, column 3: this is not JSON; a run is what PROGRAM --bench --format json "
+                                     "prints"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
@@ -115,6 +116,11 @@ class Record(course.Course):
         self.assertEqual(self.record(run(date=None)), (1, 'record: /dev/stdin: 02_first: a run needs "date"'))
         self.assertEqual(course.call(record.main, "none.json"), (1, "record: none.json: No such file or directory"))
         self.assertFalse(RESULTS.exists())
+
+    def test_a_file_that_is_not_text(self):
+        pathlib.Path("program").write_bytes(b"\x7fELF\xe0\xff")
+        self.assertEqual(course.call(record.main, "program"), (
+            1, "record: program: this is not text; a run is what PROGRAM --bench --format json prints"))
 
     def test_help_is_the_files_description(self):
         status, said = course.call(record.main, "--help")

@@ -185,8 +185,8 @@ class Gate(course.Course):
 
     def test_runs_that_are_rejected(self):
         path = RESULTS / "02_first.json"
-        for text, message in (('[{"a" 1}]', "Expecting ':' delimiter: line 1 column 7 (char 6)"),
-                              ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
+        for text, message in (('[{"a" 1}]', "line 1, column 7: this is not JSON"),
+                              ("", "line 1, column 1: this is not JSON"), ("{}", "it is no list of runs")):
             write(path, text)
             self.refuses(f"{path}: {message}", *PAGE)
         lists = 'a list "rows", "counters", "figures" or "stages"'

@@ -175,7 +175,9 @@ REFUSED(
     }
 }
 
-REFUSED(phases_of_too_many_arrivals, 64, "which comes too late; try: check the number of arrivals in mbarrier_init()")
+REFUSED(phases_of_too_many_arrivals, 64,
+        "; 192 arrivals have ended 192 phases of 1 arrival each; phases 96 to 191 have ended without a wait of this "
+        "thread, which comes too late; try: let as many threads arrive at the mbarrier made at :")
 {
     __shared__ mbarrier full;
 
@@ -210,7 +212,7 @@ REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchron
     mbarrier_wait(&full, 0);
 }
 
-REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes that were announced")
+REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 of 272 bytes, announced at :")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
@@ -218,6 +220,51 @@ REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes tha
         bulk_copy(words, x, 256, &full);
     }
     mbarrier_wait(&full, 0); // [bytes_that_never_come]
+}
+
+REFUSED(announcement_to_correct, 32, "; try: announce as many bytes at :")
+{
+    WORDS_AND_BARRIER(1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&full, 272);
+        bulk_copy(words, x, 256, &full);
+    }
+    mbarrier_wait(&full, 0); // [announcement_to_correct]
+}
+
+/** Makes a ring of one stage, which thread 32 fills: it waits for the parity of a stage that has been emptied. */
+static __device__ void ring_with_a_wrong_parity(const int *x, int *words, mbarrier *filled, mbarrier *emptied)
+{
+    make(filled, 1);
+    make(emptied, 1);
+    if (threadIdx.x < 32)
+        mbarrier_wait(filled, 0); // [a_full_stage] [an_empty_stage] [a_parity_of_the_first_round]
+    if (threadIdx.x == 32) {
+        mbarrier_wait(emptied, 0);
+        mbarrier_arrive_expect(filled, 256);
+        bulk_copy(words, x, 256, filled);
+    }
+}
+
+#define RING_WITH_A_WRONG_PARITY            \
+    __shared__ __align__(16) int words[64]; \
+    __shared__ mbarrier filled, emptied;    \
+    ring_with_a_wrong_parity(x, words, &filled, &emptied)
+
+REFUSED(a_full_stage, 64, "waits for phase 0, of parity 0, of the mbarrier of 'filled' at byte 0 (of 8), made at :")
+{
+    RING_WITH_A_WRONG_PARITY;
+}
+
+REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'emptied' at byte 0 (of 8), made at :")
+{
+    RING_WITH_A_WRONG_PARITY;
+}
+
+REFUSED(a_parity_of_the_first_round, 64,
+        ", for a phase in which nothing has arrived: a wait that should return at once in the first round")
+{
+    RING_WITH_A_WRONG_PARITY;
 }
 
 REFUSED(bytes_never_announced, 32, "256 bytes have come unannounced")

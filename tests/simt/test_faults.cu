@@ -147,6 +147,25 @@ FAULT("atomics", read_beside_own_add, 1, 64, "updated atomically")
         y[0] = mine + count; // [read_beside_own_add]
 }
 
+FAULT("atomics", slot_read_after_own_add, 1, 64, "; try: use the value that the atomic at :")
+{
+    __shared__ int next;
+
+    if (threadIdx.x == 0)
+        next = 0;
+    __syncthreads();
+    atomicAdd(&next, 1); // [slot_read_after_own_add]
+    y[threadIdx.x] = next;
+}
+
+FAULT("atomics", slot_of_block_read_after_own_add, 4, 32, "blocks are not ordered; try: use the value that the atomic")
+{
+    if (threadIdx.x > 0)
+        return;
+    atomicAdd(&y[0], 1); // [slot_of_block_read_after_own_add]
+    y[1 + blockIdx.x] = y[0];
+}
+
 FAULT("atomics", reset_by_first, 4, 32, "wrote")
 {
     if (threadIdx.x == 0)
@@ -243,6 +262,30 @@ FAULT("scopes", no_fence_of_writer, 2, 32, "and no pair of fences orders them")
         __threadfence();
         y[2] = y[1]; // [no_fence_of_writer]
     }
+}
+
+FAULT("scopes", overwritten_before_all_have_read, 4, 32,
+      "and nothing makes the write wait for the read; try: a counter that each block increases atomically, after its "
+      "read")
+{
+    if (threadIdx.x != 0)
+        return;
+    y[1 + blockIdx.x] = y[0];
+    __threadfence();
+    atomicAdd(&y[5], 1);
+    __threadfence();
+    if (blockIdx.x == 2)
+        y[0] = 7; // [overwritten_before_all_have_read]
+    else
+        y[6 + blockIdx.x] = y[0];
+}
+
+FAULT("scopes", overwritten_by_another_block, 2, 32, "and nothing makes the write wait for the read; try: two launches")
+{
+    if (blockIdx.x == 0)
+        y[100 + threadIdx.x] = y[threadIdx.x];
+    else
+        y[threadIdx.x] = x[threadIdx.x]; // [overwritten_by_another_block]
 }
 
 FAULT("scopes", no_fence_of_reader, 2, 32, "and no pair of fences orders them")
@@ -1172,6 +1215,15 @@ struct row_of_vectors { // [structure_misaligned by clang] [structure_misaligned
     float4 low, high;
 };
 
+FAULT("memory", vector_misaligned, 1, 1,
+      "writes 16 bytes of 'rows' at byte 132 (of 528), at an address that is not a multiple of 16 (it ends in 0x")
+{
+    __shared__ __align__(16) float rows[4 * 33];
+
+    *(float4 *)&rows[33] = make_float4(1, 2, 3, 4); // [vector_misaligned]
+    y[0] = (int)rows[x[33]];
+}
+
 FAULT("memory", structure_misaligned, 1, 1, "misaligned address")
 {
     *(row_of_vectors *)(y + 1) = *(const row_of_vectors *)x; // [structure_misaligned]
@@ -1406,7 +1458,9 @@ READS(after_short_copy)
     to[threadIdx.x] = from[threadIdx.x]; // [after_short_copy]
 }
 
-FAULT_LAUNCH("unwritten", after_short_copy, second_half)
+FAULT_LAUNCH("unwritten", after_short_copy,
+             "reads 4 unwritten bytes, 64 bytes into an allocation of 256 bytes; only the first 64 bytes have been "
+             "written; try: check the size of what was written")
 {
     int *words = (int *)fresh(256);
 
@@ -4046,6 +4100,28 @@ static __device__ __noinline__ three_numbers operator+(three_numbers left, three
 struct two_of_three {
     three_numbers first, second;
 };
+
+FAULT("memory", store_that_misses_words, 1, 32,
+      "of 'words' at byte 64 (of 128) that no thread of the block has written; other bytes of it have been written, "
+      "the nearest at :")
+{
+    __shared__ int words[32];
+
+    if (threadIdx.x < 16)
+        words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x]; // [store_that_misses_words]
+}
+
+FAULT("memory", store_to_check, 1, 32, "; try: check the index and the condition of the store at :")
+{
+    __shared__ int words[32];
+
+    if (threadIdx.x < 16)
+        words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x]; // [store_to_check]
+}
 
 FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")
 {

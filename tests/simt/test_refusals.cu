@@ -1016,7 +1016,7 @@ static void endless_loops(void **)
 
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
     spin_kernel<<<1, 64>>>(flag);
-    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "that changed nothing");
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "still polled here, for a value at byte ");
     lock_kernel<<<1, 2>>>(flag);
     EXPECT_FAULT(cudaErrorLaunchTimeout, "lock", "that changed nothing");
     spin_without_memory_kernel<<<1, 1>>>(device_y, 1);

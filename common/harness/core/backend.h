@@ -65,6 +65,15 @@ struct divergent_branch {
 
 enum { MAX_DIVERGENT_BRANCHES = 64 };
 
+/** The memory requests of one kind by the code at a program counter. */
+struct request_line {
+    uintptr_t pc;
+    const char *kind; /**< the beginning of their counters' names: static string */
+    uint64_t num_requests;
+};
+
+enum { MAX_REQUEST_LINES = 64 };
+
 /** The counters of a run. All counters are zero on a GPU, where nothing is counted. */
 struct run_counters {
     struct counter totals[MAX_COUNTERS]; /**< sums over all kernels */
@@ -75,6 +84,8 @@ struct run_counters {
     int num_kernels;
     struct divergent_branch divergent_branches[MAX_DIVERGENT_BRANCHES];
     int num_divergent_branches;
+    struct request_line request_lines[MAX_REQUEST_LINES]; /**< none before backend_count_request_lines() */
+    int num_request_lines;
     uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
@@ -83,6 +94,16 @@ void backend_read_counters(struct run_counters *counters);
 
 /** Describes where warps diverged, the most divergent lines first: "gate.cu:40 (16 times), :52 (8 times)". */
 void backend_describe_divergent_branches(const struct run_counters *counters, char *text, size_t size);
+
+/** From now on, counts the memory requests of each source line as well, which is slower. */
+void backend_count_request_lines(void);
+
+/**
+ * Describes, as backend_describe_divergent_branches() does, the lines with the most requests of the kind that a counter
+ * counts, such as "global_load_requests" or "global_load_sectors". Writes "" if none are known.
+ */
+void backend_describe_request_lines(const struct run_counters *counters, const char *counter_name, char *text,
+                                    size_t size);
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be

@@ -91,6 +91,17 @@ void backend_describe_divergent_branches(const struct run_counters *counters, ch
     text[0] = '\0';
 }
 
+void backend_count_request_lines(void)
+{
+}
+
+void backend_describe_request_lines(const struct run_counters *counters, const char *counter_name, char *text,
+                                    size_t size)
+{
+    (void)counters, (void)counter_name, (void)size;
+    text[0] = '\0';
+}
+
 void backend_allow_host_access(bool allow)
 {
     (void)allow;

@@ -52,6 +52,16 @@ enum {
     NUM_RARE
 };
 
+static void read_request_lines(struct run_counters *run)
+{
+    _Static_assert((int)MAX_REQUEST_LINES == (int)SIMT_MAX_REQUEST_LINES, "room for every line");
+    struct simt_request_line lines[SIMT_MAX_REQUEST_LINES];
+
+    run->num_request_lines = simt_request_lines(lines);
+    for (int i = 0; i < run->num_request_lines; i++)
+        run->request_lines[i] = (struct request_line){lines[i].pc, lines[i].kind, lines[i].num_requests};
+}
+
 void backend_read_counters(struct run_counters *run)
 {
     _Static_assert((int)MAX_DIVERGENT_BRANCHES == (int)SIMT_MAX_DIVERGENT_BRANCHES, "room for every branch");
@@ -67,6 +77,7 @@ void backend_read_counters(struct run_counters *run)
     run->num_divergent_branches = simt_read_divergent_branches(branches);
     for (int i = 0; i < run->num_divergent_branches; i++)
         run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].num_divergences};
+    read_request_lines(run);
     for (; run->num_kernels < MAX_KERNELS && simt_read_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
@@ -76,47 +87,77 @@ void backend_read_counters(struct run_counters *run)
     }
 }
 
-/** Adds up the counts of branches on the same source line. Returns the number of lines. */
-static int add_up_lines(const struct run_counters *run, char place[][256], uint64_t count[])
+/** The counts of source lines: "file:line" and a count for each. */
+struct line_counts {
+    int num_lines;
+    char place[MAX_REQUEST_LINES + 1][256];
+    uint64_t count[MAX_REQUEST_LINES];
+};
+
+/** Adds the count of the code at a program counter to that of its source line. The place after the last is scratch. */
+static void add_to_line(struct line_counts *lines, uintptr_t pc, uint64_t count)
 {
-    int lines = 0;
+    int line = 0;
 
-    for (int i = 0; i < run->num_divergent_branches; i++) {
-        int line = 0;
-
-        simt_describe_pc(run->divergent_branches[i].pc, place[lines], sizeof place[lines]);
-        while (strcmp(place[line], place[lines]) != 0)
-            line++;
-        count[line] = run->divergent_branches[i].num_divergences + (line < lines ? count[line] : 0);
-        lines += line == lines;
-    }
-    return lines;
+    simt_describe_pc(pc, lines->place[lines->num_lines], sizeof *lines->place);
+    while (strcmp(lines->place[line], lines->place[lines->num_lines]) != 0)
+        line++;
+    if (line == lines->num_lines)
+        lines->count[lines->num_lines++] = 0;
+    lines->count[line] += count;
 }
 
-void backend_describe_divergent_branches(const struct run_counters *run, char *text, size_t size)
+/** Writes the lines with the highest counts, "gate.cu:40 (16 times), :52 (8 times)", and sets these counts to 0. */
+static void describe_lines(struct line_counts *lines, char *text, size_t size)
 {
     enum { SHOWN = 4 };
-    char place[MAX_DIVERGENT_BRANCHES][256];
-    uint64_t count[MAX_DIVERGENT_BRANCHES];
-    const int lines = add_up_lines(run, place, count);
     int before = 0; /* the line shown last; in the same file, only ":LINE" is written */
 
     text[0] = '\0';
-    for (int shown = 0; shown < lines && shown < SHOWN; shown++) {
+    for (int shown = 0; shown < lines->num_lines && shown < SHOWN; shown++) {
         const size_t length = strlen(text);
         const char *at;
         int most = 0;
 
-        for (int i = 1; i < lines; i++)
-            most = count[i] > count[most] ? i : most;
-        at = strrchr(place[most], ':');
-        if (shown == 0 || !at || strncmp(place[most], place[before], (size_t)(at - place[most]) + 1) != 0)
-            at = place[most];
-        snprintf(text + length, size - length, "%s%s (%" PRIu64 " time%s)", shown ? ", " : "", at, count[most],
-                 count[most] == 1 ? "" : "s");
-        count[most] = 0;
+        for (int i = 1; i < lines->num_lines; i++)
+            most = lines->count[i] > lines->count[most] ? i : most;
+        at = strrchr(lines->place[most], ':');
+        if (shown == 0 || !at ||
+            strncmp(lines->place[most], lines->place[before], (size_t)(at - lines->place[most]) + 1) != 0)
+            at = lines->place[most];
+        snprintf(text + length, size - length, "%s%s (%" PRIu64 " time%s)", shown ? ", " : "", at, lines->count[most],
+                 lines->count[most] == 1 ? "" : "s");
+        lines->count[most] = 0;
         before = most;
     }
+}
+
+void backend_describe_divergent_branches(const struct run_counters *run, char *text, size_t size)
+{
+    _Static_assert((int)MAX_DIVERGENT_BRANCHES <= (int)MAX_REQUEST_LINES, "room for every branch");
+    struct line_counts lines = {0};
+
+    for (int i = 0; i < run->num_divergent_branches; i++)
+        add_to_line(&lines, run->divergent_branches[i].pc, run->divergent_branches[i].num_divergences);
+    describe_lines(&lines, text, size);
+}
+
+void backend_count_request_lines(void)
+{
+    simt_count_request_lines();
+}
+
+void backend_describe_request_lines(const struct run_counters *run, const char *counter_name, char *text, size_t size)
+{
+    struct line_counts lines = {0};
+
+    for (int i = 0; i < run->num_request_lines; i++) {
+        const struct request_line *const line = &run->request_lines[i];
+
+        if (strncmp(counter_name, line->kind, strlen(line->kind)) == 0)
+            add_to_line(&lines, line->pc, line->num_requests);
+    }
+    describe_lines(&lines, text, size);
 }
 
 void backend_allow_host_access(bool allow)

@@ -76,9 +76,16 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
  */
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
+    static char too_much[256];
+    char number[NUMBER_TEXT_SIZE];
+
     if (fixed > SHARED_BYTES_DEFAULT) {
-        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size" SIMT_ADVICE_PREFIX
-               "an extern __shared__ array";
+        snprintf(too_much, sizeof too_much,
+                 ": the kernel has %s bytes of __shared__ variables of fixed size, and 49,152 are the "
+                 "most" SIMT_ADVICE_PREFIX "an extern __shared__ array, whose size is the launch's third parameter, "
+                 "after cudaFuncSetAttribute() for more than 49,152 bytes",
+                 simt_in_thousands(fixed, number));
+        *why = too_much;
         return cudaErrorInvalidValue;
     }
     const size_t limit = simt_dynamic_shared_limit_bytes(launch->kernel);

@@ -166,9 +166,12 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
 
 static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
+    char of[ARRAY_TEXT_SIZE];
+
+    simt_describe_array(address, address - simt_memory.shared_begin < simt_memory.shared_bytes, of);
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
-                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
-                    simt_access_verb(access), bytes, bytes, (unsigned)(address & 0xff));
+                    "%s %u bytes%s%s at an address that is not a multiple of %u (it ends in 0x%x)",
+                    simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff));
 }
 
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
@@ -584,6 +587,14 @@ static struct shadow_cell *cell_at(uintptr_t address)
                : NULL;
 }
 
+/** Address that the launch's last poll read. */
+static uintptr_t last_polled;
+
+void simt_describe_polled_word(char text[ARRAY_TEXT_SIZE])
+{
+    simt_describe_array(last_polled, last_polled - simt_memory.shared_begin < simt_memory.shared_bytes, text);
+}
+
 void simt_record_poll(const void *address)
 {
     const struct shadow_cell *cell = cell_at((uintptr_t)address);
@@ -598,6 +609,7 @@ void simt_record_poll(const void *address)
     lane->num_polls++;
     simt_progress.num_polls++;
     simt_progress.num_polls_without_progress++;
+    last_polled = (uintptr_t)address;
     if (cell)
         simt_last_polls[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct last_poll){
             .epoch = simt_order.epoch, .write_epoch = cell->write_epoch};

@@ -18,6 +18,9 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_record_poll(const void *address);
 
+/** Describes the word that the launch's last poll read, as simt_describe_array() does. */
+void simt_describe_polled_word(char text[ARRAY_TEXT_SIZE]);
+
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
 void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc);
 
@@ -56,8 +59,10 @@ void simt_async_copies_discard(uint32_t *first_async_copy);
  * waits.
  */
 bool simt_mbarrier_waits_time_out(struct block *block);
-/** Describes a lane's mbarrier wait that can never end. `extra_text` is inserted before the advice. */
-void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text, char *text, size_t size);
+/** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
+void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
+/** Advises on the mbarrier waits of these lanes, none of which can ever end. */
+void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check_no_copies_in_flight(const struct block *block);
 /** Frees the mbarriers of a block. */

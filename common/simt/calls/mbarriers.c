@@ -14,6 +14,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/array_reserve.h"
+#include "machine/source_lines.h"
 #include "memory/arena.h"
 #include "memory/proxy.h"
 #include "order/vector_clocks.h"
@@ -49,6 +50,9 @@ struct barrier {
     uint32_t waiting; /**< number of waiting lanes */
     uint32_t *seen;   /**< for each thread of the block, the number of phases up to the last that it has waited for */
     uint32_t arriver; /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
+    lane_mask arrived_lanes; /**< the lanes, of any warp, that have arrived */
+    int64_t announced;       /**< number of bytes announced in this phase, the last of them at this call site */
+    uintptr_t announcement;
     uintptr_t early_wait;    /**< call site of a wait that returned before any phase had ended, or 0 */
     uintptr_t repeated_wait; /**< call site of a wait for a phase that the thread had already waited for, or 0 */
     bool fenced;             /**< the initialising thread has executed a fence, so copies may use the barrier */
@@ -266,6 +270,7 @@ static void end_phase(struct barrier *barrier)
         return;
     barrier->phase++;
     barrier->pending = barrier->count;
+    barrier->announced = 0;
     barrier->completed = simt_vector_clock_join(barrier->completed, barrier->arriving);
     simt_vector_clock_release(barrier->arriving);
     barrier->arriving = NULL;
@@ -295,7 +300,12 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
     const uint32_t arriver = simt_running.lane->thread + 1;
 
     barrier->arriver = barrier->arriver == 0 || barrier->arriver == arriver ? arriver : SEVERAL_THREADS;
+    barrier->arrived_lanes |= lane_bit(simt_running.lane->thread % WARP_LANES);
     barrier->pending--;
+    if (bytes > 0) {
+        barrier->announced += bytes;
+        barrier->announcement = pc;
+    }
     count_bytes(barrier, bytes, pc);
     simt_order_mbarrier_release(&barrier->arriving);
     end_phase(barrier);
@@ -470,37 +480,146 @@ bool simt_mbarrier_waits_time_out(struct block *block)
     return any;
 }
 
-void simt_mbarrier_describe_wait(const struct lane *lane, const char *extra_text, char *text, size_t size)
+/* --- waits that can never end ------------------------------------------------------------------------------------- */
+
+/**
+ * What keeps a waiting lane's phase from ending, the more telling the greater. WAIT_NOT_BEGUN: nothing has arrived at
+ * the barrier yet.
+ */
+enum wait_state { WAIT_PENDING, WAIT_NOT_BEGUN, WAIT_OVERTAKEN, WAIT_FOR_BYTES };
+
+/** Returns the number of the barrier's phases that have ended since the last one that a lane has waited for. */
+static uint32_t missed_phases(const struct barrier *barrier, const struct lane *lane)
+{
+    return barrier->phase - (barrier->seen ? barrier->seen[lane->thread] : 0);
+}
+
+/**
+ * Returns whether a wait on the source line of a call, for any of the block's barriers, has returned before a phase had
+ * ended: that line does wait for the right parity in the first round.
+ */
+static bool has_returned_early(uintptr_t call_site)
+{
+    char line[LOCATION_TEXT_SIZE], early[LOCATION_TEXT_SIZE];
+
+    simt_format_source_line(call_site, line);
+    for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next) {
+        simt_format_source_line(barriers[number].early_wait, early);
+        if (barriers[number].early_wait && strcmp(line, early) == 0)
+            return true;
+    }
+    return false;
+}
+
+/** Runs on the host's stack. */
+static enum wait_state state_of(const struct lane *lane)
 {
     const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
-    char missing[96] = "", missed[160] = "", of[ARRAY_TEXT_SIZE];
-    const uint32_t seen = barrier->seen ? barrier->seen[lane->thread] : 0;
-    const bool is_overtaken = barrier->phase >= seen + 2, by_one = barrier->arriver != SEVERAL_THREADS;
-    const char *const advice = barrier->bytes != 0
-                                   ? "announce as many bytes by mbarrier_arrive_expect() as the copies bring"
-                               : is_overtaken && by_one
-                                   ? "let the thread that arrives wait for the other threads before it begins another "
-                                     "phase: by a second mbarrier, at which they arrive, or __syncthreads()"
-                               : is_overtaken
-                                   ? "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is "
-                                     "right, let threads wait for each phase before they arrive for the next but one"
-                                   : "check the number of arrivals in mbarrier_init(), who arrives, and the parity";
 
-    if (is_overtaken)
-        snprintf(missed, sizeof missed,
-                 "; phases %u to %u have ended without a wait of this thread, which comes too late", seen,
-                 barrier->phase - 1);
+    if (barrier->bytes != 0)
+        return WAIT_FOR_BYTES;
+    if (missed_phases(barrier, lane) >= 2)
+        return WAIT_OVERTAKEN;
+    return barrier->phase == 0 && barrier->pending == barrier->count && !has_returned_early(lane->wait_site)
+               ? WAIT_NOT_BEGUN
+               : WAIT_PENDING;
+}
+
+void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size)
+{
+    const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
+    const uint32_t missed = missed_phases(barrier, lane);
+    const uint64_t arrivals = (uint64_t)barrier->phase * barrier->count;
+    char bytes[128] = "", ended[96] = "", late[128] = "", of[ARRAY_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
 
     if (barrier->bytes > 0)
-        snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
+        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_LOCATION, (long long)barrier->bytes,
+                 (long long)barrier->announced, barrier->announcement);
     else if (barrier->bytes < 0)
-        snprintf(missing, sizeof missing, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
+        snprintf(bytes, sizeof bytes, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
+    if (state_of(lane) == WAIT_OVERTAKEN && barrier->arriver == SEVERAL_THREADS)
+        snprintf(ended, sizeof ended, "; %s arrivals have ended %u phases of %u arrival%s each",
+                 simt_in_thousands(arrivals, number), barrier->phase, barrier->count, barrier->count == 1 ? "" : "s");
+    if (missed >= 2)
+        snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
+                 barrier->phase - missed, barrier->phase - 1);
     simt_describe_array(barrier->address, true, of);
-    snprintf(text, size,
-             "waits for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION
-             ", which lacks %u of %u arrivals%s%s%s" SIMT_ADVICE_PREFIX "%s",
-             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, missing, missed,
-             extra_text, advice);
+    snprintf(
+        text, size,
+        "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION ", which lacks %u of %u arrivals%s%s%s",
+        barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended, late);
+}
+
+/** Advises on a wait for a phase that others have overtaken. */
+static void advise_on_overtaken(const struct barrier *barrier, char *text, size_t size)
+{
+    const bool by_one = barrier->arriver != SEVERAL_THREADS;
+    const bool by_lanes = lane_count(barrier->arrived_lanes) > 1 && barrier->count <= simt_running.block->num_warps;
+
+    if (!by_one && by_lanes)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_LOCATION
+                                    " as its mbarrier_init() says: one lane of each warp arrives, after __syncwarp(); "
+                                    "or, if all lanes shall arrive, a greater number there",
+                 barrier->pc);
+    else if (by_one)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX
+                 "let the thread that arrives wait for the other threads before it begins another phase: by a second "
+                 "mbarrier, at which they arrive, or __syncthreads()");
+    else
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX
+                 "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is right, let threads "
+                 "wait for each phase before they arrive for the next but one");
+}
+
+/** Appends the lines of the waits for phases in which nothing has arrived, of which one should return at once. */
+static void advise_on_first_round(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "%s", SIMT_ADVICE_PREFIX "check the parity of the wait");
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < num_lanes; i++) {
+        if (state_of(lanes[i]) == WAIT_NOT_BEGUN && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s" SIMT_LOCATION, count++ > 0 ? " or" : "",
+                                       lanes[i]->wait_site);
+    }
+    if (length < size)
+        snprintf(text + length, size - length,
+                 ", for a phase in which nothing has arrived: a wait that should return at once in the first round, "
+                 "as for memory that is free then, takes parity 1; if it is right, check who arrives, and the number "
+                 "in mbarrier_init()");
+}
+
+void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size)
+{
+    const struct lane *worst = lanes[0];
+
+    for (unsigned i = 1; i < num_lanes; i++) {
+        if (state_of(lanes[i]) > state_of(worst))
+            worst = lanes[i];
+    }
+    const struct barrier *const barrier = &barriers[worst->awaited_mbarrier];
+    const int64_t copied = barrier->announced - barrier->bytes;
+
+    if (barrier->bytes > 0)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION
+                                    " as the copies bring, which is %lld so far; "
+                                    "or issue the copies that are lacking",
+                 barrier->announcement, (long long)copied);
+    else if (barrier->bytes < 0)
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "announce as many bytes by mbarrier_arrive_expect() as the copies bring, here %lld",
+                 (long long)copied);
+    else if (state_of(worst) == WAIT_OVERTAKEN)
+        advise_on_overtaken(barrier, text, size);
+    else if (state_of(worst) == WAIT_NOT_BEGUN)
+        advise_on_first_round(lanes, num_lanes, text, size);
+    else
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "check the number of arrivals in mbarrier_init(), who arrives, and the parity");
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

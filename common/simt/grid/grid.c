@@ -284,35 +284,19 @@ static void forget(struct block *block)
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
-enum { NUMBER_TEXT = 32 };
-
-/** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
-static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
-{
-    char *at = text + NUMBER_TEXT - 1;
-
-    *at = '\0';
-    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
-        if (digits > 0 && digits % 3 == 0)
-            *--at = ',';
-        *--at = (char)('0' + number % 10);
-    }
-    return at;
-}
-
 /** Shows the progress of a long launch on a terminal: a single line, updated every second and erased at the end. */
 static void show_progress(uint64_t done, uint64_t blocks)
 {
     static time_t shown;
     static bool anything;
     const time_t now = time(NULL);
-    char first[NUMBER_TEXT], second[NUMBER_TEXT];
+    char first[NUMBER_TEXT_SIZE], second[NUMBER_TEXT_SIZE];
 
     if (done == 0)
         shown = now + 1;
     if (now > shown && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current_launch.name, in_thousands(done, first),
-                in_thousands(blocks, second));
+        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current_launch.name, simt_in_thousands(done, first),
+                simt_in_thousands(blocks, second));
         anything = true;
         shown = now;
     }

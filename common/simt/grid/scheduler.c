@@ -7,6 +7,7 @@
 #include "calls/warpgroup_products.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
+#include "machine/source_lines.h"
 #include "machine/turns.h"
 
 #include <string.h>
@@ -93,24 +94,53 @@ static const struct lane *first_lane(const struct block *block, size_t member, u
     return NULL;
 }
 
-enum { WAITS_TEXT = 384 };
+enum { WAITS_TEXT = 1100, MAX_WAIT_LINES = 4 };
 
 /**
- * Describes threads of the block that wait at call sites other than that of `but`, one for each kind of wait: at a
- * barrier, a collective or an mbarrier. Writes "" if there are none.
+ * Finds lanes that wait at mbarriers, beginning with the block's first, one for each source line at which lanes wait.
+ * Returns their number. Runs on the host's stack.
+ */
+static unsigned find_mbarrier_waits(const struct block *block, const struct lane *lanes[MAX_WAIT_LINES])
+{
+    char lines[MAX_WAIT_LINES][LOCATION_TEXT_SIZE], line[LOCATION_TEXT_SIZE];
+    uintptr_t site = 0; /* of the lane before, as a warp's lanes usually wait at the same call */
+    unsigned count = 0, same;
+
+    for (unsigned i = 0; i < block->num_threads && count < MAX_WAIT_LINES; i++) {
+        const struct lane *const lane = &block->lane[i];
+
+        if (!(block->warp[i / WARP_LANES].lanes_at_mbarrier & lane_bit(i % WARP_LANES)) || lane->wait_site == site)
+            continue;
+        site = lane->wait_site;
+        simt_format_source_line(site, line);
+        for (same = 0; same < count && strcmp(lines[same], line) != 0; same++)
+            ;
+        if (same == count) {
+            strcpy(lines[count], line);
+            lanes[count++] = lane;
+        }
+    }
+    return count;
+}
+
+/**
+ * Describes threads of the block that wait at call sites other than that of `but`: one at a barrier, one at a
+ * collective and, for each line at which threads wait for an mbarrier, one there. Writes "" if there are none.
  */
 static void describe_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
 {
-    static const size_t waits[] = {offsetof(struct warp, lanes_at_barrier), offsetof(struct warp, lanes_at_collective),
-                                   offsetof(struct warp, lanes_at_mbarrier)};
-    char barrier[BARRIER_NAME_SIZE];
+    const struct lane *waits[2 + MAX_WAIT_LINES] = {
+        first_lane(block, offsetof(struct warp, lanes_at_barrier), but->wait_site),
+        first_lane(block, offsetof(struct warp, lanes_at_collective), but->wait_site)};
+    const unsigned count = 2 + find_mbarrier_waits(block, waits + 2);
+    char barrier[BARRIER_NAME_SIZE], state[512];
     size_t length = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        const struct lane *const lane = first_lane(block, waits[i], but->wait_site);
+    for (unsigned i = 0; i < count && length < WAITS_TEXT; i++) {
+        const struct lane *const lane = waits[i];
 
-        if (!lane)
+        if (!lane || lane == but)
             continue;
         if (i == 0)
             simt_awaited_barrier_name(lane, barrier);
@@ -122,7 +152,13 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
         length += (size_t)snprintf(text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION,
                                    length > 0 ? " and" : "; meanwhile", lane->index.x, lane->index.y, lane->index.z, at,
                                    lane->wait_site);
+        if (i < 2 || length >= WAITS_TEXT)
+            continue;
+        simt_mbarrier_describe_wait(lane, state, sizeof state);
+        length += (size_t)snprintf(text + length, WAITS_TEXT - length, " %s,", state);
     }
+    if (length > 0 && length < WAITS_TEXT && text[length - 1] == ',')
+        text[length - 1] = '\0';
 }
 
 /** Reports an endless loop if the block has exceeded the event limit, or if all threads poll without progress. */
@@ -138,21 +174,25 @@ static void check_budget(struct warp *warp)
     const struct lane *lane = &simt_running.warp_lanes[i];
 
     if (in_vain) {
-        char also[WAITS_TEXT];
+        char also[WAITS_TEXT], word[ARRAY_TEXT_SIZE];
 
         describe_waits(simt_running.block, lane, also);
-        simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                          "still polled here after about %.1f million polls in a row, by all running threads, that "
-                          "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
-                          "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
-                          (double)simt_progress.num_polls_without_progress / 1e6, also);
+        simt_describe_polled_word(word);
+        simt_fault_thread(
+            cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+            "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
+            "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
+            "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
+            *word ? ", for a value" : "", word, *word ? "," : "",
+            (double)simt_progress.num_polls_without_progress / 1e6, also);
         return;
     }
+    char number[NUMBER_TEXT_SIZE];
+
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                      "was still here after %" PRIu64
-                      " events of its block: loads, stores and branches (the environment variable "
-                      "SIMT_EVENT_LIMIT raises the limit)",
-                      simt_event_limit);
+                      "was still here after %s events of its block: loads, stores and branches (the environment "
+                      "variable SIMT_EVENT_LIMIT raises the limit)",
+                      simt_in_thousands(simt_event_limit, number));
 }
 
 /** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
@@ -261,6 +301,20 @@ static bool run_ready_warps(struct block *block)
     return ran;
 }
 
+/** Reports that no lane can continue, because lanes wait at mbarriers. */
+static void fault_mbarriers(const struct block *block)
+{
+    const struct lane *waits[MAX_WAIT_LINES];
+    const unsigned count = find_mbarrier_waits(block, waits);
+    char state[512], also[WAITS_TEXT], advice[512];
+
+    describe_waits(block, waits[0], also);
+    simt_mbarrier_describe_wait(waits[0], state, sizeof state);
+    simt_mbarrier_advise(waits, count, advice, sizeof advice);
+    simt_fault_thread(cudaErrorLaunchFailure, waits[0]->index, waits[0]->wait_site, "deadlock", "waits %s%s%s", state,
+                      also, advice);
+}
+
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
@@ -268,13 +322,10 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, finished_lanes), 0);
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, lanes_at_collective), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, lanes_at_mbarrier), 0);
-    char detail[768], also[WAITS_TEXT], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
+    char detail[768], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
 
     if (mbarrier_wait) {
-        describe_waits(block, mbarrier_wait, also);
-        simt_mbarrier_describe_wait(mbarrier_wait, also, detail, sizeof detail);
-        simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->wait_site, "deadlock", "%s",
-                          detail);
+        fault_mbarriers(block);
         return;
     }
     if (at_barrier && at_barrier + done == block->num_threads) {

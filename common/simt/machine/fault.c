@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DETAIL = 800, LINE = 2048 };
+enum { DETAIL = 1600, LINE = 3072 };
 
 static struct fault {
     bool present;
@@ -323,6 +323,19 @@ static void locate(char here[LOCATION_TEXT_SIZE])
         if (is_own_line(outer))
             strcpy(here, outer);
     }
+}
+
+const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE])
+{
+    char *at = text + NUMBER_TEXT_SIZE - 1;
+
+    *at = '\0';
+    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
+        if (digits > 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
 }
 
 void simt_fault_add_locations(void)

@@ -111,6 +111,10 @@ void simt_fault_add_locations(void);
 /** Returns the error code of the last fault, or cudaSuccess. */
 cudaError_t simt_fault_error(void);
 
+enum { NUMBER_TEXT_SIZE = 32 };
+/** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
+const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE]);
+
 /** Returns the advice for faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *fault_kind);
 

@@ -11,8 +11,8 @@ static const struct {
     {"abort", "__trap() or assert() ends a kernel"},
     {"assertion failed", "printf() of the values in the expression before the assert()"},
     {"asynchronous copy under way",
-     "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
-     "mbarrier); then __syncthreads() if other threads use the data; or, if the copy "
+     "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(N), which lets the last N groups be under "
+     "way: 0 waits for all; or its mbarrier); then __syncthreads() if other threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
@@ -35,9 +35,9 @@ static const struct {
     {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
     {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
     {"lane not in its own mask", "the mask of all lanes that make the call: 0xffffffff, or from __ballot_sync()"},
-    {"misaligned address",
-     "an index that is a multiple of the vector's length, __align__ before an array that the kernel declares, or loads "
-     "and stores of single elements"},
+    {"misaligned address", "an index, and a length of rows, that is a multiple of the vector's length, __align__ "
+                           "before an array that the kernel declares, or loads "
+                           "and stores of single elements"},
     {"no fence before a product", "wgmma_fence() before the first product"},
     {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
                                            "the barrier"},

@@ -333,6 +333,29 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
     return allocation->name;
 }
 
+uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first)
+{
+    const size_t at = (address - (uintptr_t)simt_arena.base) / 4 * 4;
+    const struct allocation *const allocation = simt_arena.allocations + find_after(at);
+    size_t first_unwritten = 0;
+
+    *only_first = 0;
+    if (allocation == simt_arena.allocations + simt_arena.num_allocations || at < allocation->array_offset)
+        return 0;
+    const size_t begin = allocation->array_offset, end = array_end(allocation);
+    const size_t unwritten = simt_count_unwritten_bytes(begin, end - begin, &first_unwritten);
+
+    if (unwritten > 0 && first_unwritten + unwritten == end)
+        *only_first = first_unwritten - begin;
+    for (size_t distance = 0; distance < end - begin; distance += 4) {
+        if (at >= begin + distance && simt_arena_word_marks(address / 4 * 4 - distance).unwritten_bits != 0xf)
+            return address / 4 * 4 - distance;
+        if (at + distance < end && simt_arena_word_marks(address / 4 * 4 + distance).unwritten_bits != 0xf)
+            return address / 4 * 4 + distance;
+    }
+    return 0;
+}
+
 const char *simt_separator_after_place(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')

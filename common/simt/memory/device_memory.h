@@ -55,6 +55,12 @@ bool simt_arena_may_be_padding(uintptr_t address);
  * false if the address is not in the arena.
  */
 bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
+/**
+ * Returns the address of the word, of the allocation that contains `address`, that is the nearest of those with written
+ * bytes; returns 0 if there is none. Stores N in *only_first if exactly the first N bytes of the allocation have been
+ * written, otherwise 0.
+ */
+uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first);
 /** Returns whether an address is in memory that has been freed and not been allocated again. */
 bool simt_arena_is_freed(uintptr_t address);
 
@@ -70,6 +76,11 @@ enum { ARRAY_TEXT_SIZE = 160 };
  * and the offset of the address in it. Writes "" if the name is unknown.
  */
 void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE]);
+/**
+ * Stores the offsets in shared memory at which the variable at an offset, or the dynamic array, begins and ends. Both
+ * are the offset itself if it is in neither.
+ */
+void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end);
 /**
  * Returns the name that simt_register_array() gave the array at an address, or "". Stores the address's offset in the
  * array in *offset, and the array's size in *bytes.

@@ -155,15 +155,31 @@ static bool has_polled_anything(bool in_block)
     return false;
 }
 
+/** Returns advice on a write that may come before another block's read of the old value, which it must not. */
+static const char *advice_on_overwriting(const struct past_access *past)
+{
+    if (has_polled(past, false) || has_polled_anything(false))
+        return "nothing makes the write wait for the read" SIMT_ADVICE_PREFIX
+               "a counter that each block increases atomically, after its read and a __threadfence(), and the write "
+               "only by the block that finds all others counted, after another __threadfence(); or two launches";
+    return "nothing makes the write wait for the read" SIMT_ADVICE_PREFIX
+           "two launches, or a second array for what is written; or, if threads update this word in place, an atomic";
+}
+
 /** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
+    const unsigned past_kind = past->access_kind & PAST_KIND_MASK;
+
     if (in_block_only(past, access))
         return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
     if (access->access_type == ACCESS_VOLATILE_LOAD && past->access_kind == PAST_WRITE)
         return "nothing orders them" SIMT_ADVICE_PREFIX
                "__threadfence() and then atomicExch(), to store a value that other "
                "threads poll; for a lock, atomicCAS() to take it";
+    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_THREADS &&
+        (past_kind == PAST_READ || past_kind == PAST_VOLATILE_READ))
+        return advice_on_overwriting(past);
     if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, after "
@@ -262,17 +278,33 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
                     what_was_done(past), simt_pc_of_site(past->site_index));
 }
 
+/** The threads on the other side of a race. */
+struct racing {
+    unsigned thread;
+    bool others;      /**< other threads have made the same access */
+    uintptr_t update; /**< call site of an atomic by which the reader of the two has updated the word before, or 0 */
+};
+
+/** Writes the advice for a read of a word that its thread has just updated by an atomic. */
+static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t size)
+{
+    snprintf(text, size,
+             "%s" SIMT_ADVICE_PREFIX "use the value that the atomic" SIMT_LOCATION
+             " returns: before the read, another thread may update the word",
+             in_block ? "" : "blocks are not ordered", update);
+}
+
 /**
- * Reports that the running thread's access is not ordered after the past one, which was made by `thread` and, if
- * `others`, by other threads as well. A race within a block is only suspected until the next barrier, because some
- * threads may have missed an earlier barrier.
+ * Reports that the running thread's access is not ordered after the past one, which the racing threads have made. A
+ * race within a block is only suspected until the next barrier, because some threads may have missed an earlier
+ * barrier.
  */
-static void fault_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
+static void fault_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     if (past->epoch < simt_order.first_epoch)
         fault_overlap(past, access);
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
-    const uint3 index = simt_thread_index(thread);
+    const uint3 index = simt_thread_index(racing->thread);
     const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
     const uint32_t bytes = past->byte_mask & access.byte_mask;
     const int count = __builtin_popcount(bytes);
@@ -280,20 +312,24 @@ static void fault_race(const struct past_access *past, struct word_access access
 
     const bool in_block = simt_is_epoch_of_running_block(past->epoch);
     const char *advice = in_block ? advice_in_block(past, &access) : advice_for_blocks(past, &access);
-    char of_mbarrier[400], of_index[420], both[800];
+    char of_update[200], of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
         simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
+    if (racing->update) {
+        advise_on_update(racing->update, in_block, of_update, sizeof of_update);
+        advice = of_update;
+    }
     if (suspects_index(past, &access, access.address + (uintptr_t)__builtin_ctz(bytes), of_index, sizeof of_index)) {
         insert_suspicion(advice, of_index, both, sizeof both);
         advice = both;
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_pc_of_site(past->site_index),
-             others ? " (and others too)" : "");
+             racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
@@ -307,8 +343,7 @@ static void fault_race(const struct past_access *past, struct word_access access
 /** A race between a thread's load and an atomic, kept until it is dismissed or reported. */
 static struct deferred_race {
     bool present;
-    bool others;
-    unsigned thread;
+    struct racing racing;
     uintptr_t loaded;
     struct past_access past;
     struct word_access access;
@@ -324,11 +359,11 @@ void simt_deferred_race_report(void)
         return;
     race->present = false;
     simt_num_deferred_races--;
-    fault_race(&race->past, race->access, race->thread, race->others);
+    fault_race(&race->past, race->access, &race->racing);
 }
 
 /** Records a race that a later compare-and-swap may dismiss. Returns false if the race must be reported immediately. */
-static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
+static bool defer_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
     const bool alike = !((past->access_kind ^ access.atomic_kind) & ATOMIC_BYTES);
@@ -342,7 +377,7 @@ static bool defer_race(const struct past_access *past, struct word_access access
         simt_deferred_race_report();
     if (race->present)
         return true;
-    *race = (struct deferred_race){true, others, thread, simt_order.packed_last_load, *past, access};
+    *race = (struct deferred_race){true, *racing, simt_order.packed_last_load, *past, access};
     simt_num_deferred_races++;
     return true;
 }
@@ -372,11 +407,42 @@ bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t a
            (address % 8 == 4 && !simt_word_is_outside_shared_variables(cell) && written(cell - 1) != 0);
 }
 
+/**
+ * Returns the written word, of the array in shared memory that contains a word, that is the nearest to it; returns NULL
+ * if no word of the array has been written.
+ */
+static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
+{
+    const size_t word = (size_t)(cell - simt_memory.shared_shadow);
+    size_t begin, end;
+
+    simt_shared_array_bounds(word * 4, &begin, &end);
+    for (size_t distance = 0; distance <= (end - begin) / 4; distance++) {
+        if (word >= begin / 4 + distance && written(cell - distance))
+            return cell - distance;
+        if (word + distance < (end + 3) / 4 && written(cell + distance))
+            return cell + distance;
+    }
+    return NULL;
+}
+
+/**
+ * Writes that other bytes of an array have been written at `pc`, with advice on that store, whose index or condition
+ * may be wrong; `otherwise` is the advice if the store is right.
+ */
+static void describe_other_store(uintptr_t pc, const char *otherwise, char *text, size_t size)
+{
+    snprintf(text, size,
+             "; other bytes of it have been written, the nearest" SIMT_LOCATION SIMT_ADVICE_PREFIX
+             "check the index and the condition of the store" SIMT_LOCATION "; or, if that store is right, %s",
+             pc, pc, otherwise);
+}
+
 void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                      uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
-    char of[ARRAY_TEXT_SIZE];
+    char of[ARRAY_TEXT_SIZE], others[400] = "";
 
     /*
      * Only the first such read is recorded, because later ones may follow from it. The kernel continues, so that a race
@@ -389,8 +455,39 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
     simt_describe_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
                             (uintptr_t)__builtin_ctz(bytes),
                         true, of);
+    const struct shadow_cell *const other = nearest_written(cell);
+    const uintptr_t store = other ? simt_pc_of_site(other->packed_write & CELL_SITE) : 0;
+
+    if (store)
+        describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
     simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
-                       "reads %d byte%s%s that no thread of the block has written", count, count == 1 ? "" : "s", of);
+                       "reads %d byte%s%s that no thread of the block has written%s", count, count == 1 ? "" : "s", of,
+                       others);
+}
+
+/**
+ * Writes which other bytes of an allocation have been written, with advice: by a copy that was too short, as it seems,
+ * or by a store of this launch. Writes "" if neither is known.
+ */
+static void describe_other_writes(uintptr_t address, char *text, size_t size)
+{
+    size_t only_first;
+    const uintptr_t other = simt_arena_nearest_written(address, &only_first);
+    const struct shadow_cell *const cell = other ? &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4]
+                                                 : NULL;
+    const uintptr_t store = cell && cell->write_epoch >= simt_order.first_epoch
+                                ? simt_pc_of_site(cell->packed_write & CELL_SITE)
+                                : 0;
+
+    text[0] = '\0';
+    if (store)
+        describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
+    else if (other && only_first > 0)
+        snprintf(text, size,
+                 "; only the first %zu bytes have been written" SIMT_ADVICE_PREFIX
+                 "check the size of what was written: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for "
+                 "n floats",
+                 only_first);
 }
 
 /**
@@ -402,7 +499,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     const struct word_marks marks = simt_arena_word_marks(access.address);
     const uint32_t missing = marks.unwritten_bits & access.byte_mask;
     const bool writes = access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC;
-    char where[160];
+    char where[160], others[400];
 
     if (marks.inaccessible_bits & access.byte_mask)
         simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
@@ -415,6 +512,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
+        describe_other_writes(access.address, others, sizeof others);
         const char *const advice =
             access.access_type == ACCESS_ATOMIC ? SIMT_ADVICE_PREFIX
                 "cudaMemset() before the launch, for all of it: cudaMalloc() does not clear memory"
@@ -422,7 +520,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
                 "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not; or, if another "
                 "thread writes it that this block waits for, __syncthreads() after the polling, before all threads "
                 "that use it"
-                                        : "";
+                                        : others;
 
         simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
                            "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where, advice);
@@ -713,21 +811,46 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
     return false;
 }
 
+/**
+ * Returns the call site of an atomic by which the reader among two racing accesses has updated the word before its
+ * read; returns 0 if there is none. The past access is that of `thread`.
+ */
+static uintptr_t update_before_read(const struct access_history *history, const struct past_access *past,
+                                    struct word_access access, unsigned thread)
+{
+    const bool reads_now = access.access_type == ACCESS_LOAD, has_read = past->access_kind == PAST_READ;
+    const unsigned reader = reads_now ? running_thread() : thread;
+    const uint32_t epoch = reads_now ? simt_order.epoch : past->epoch;
+
+    if (!reads_now && !(has_read && access.access_type == ACCESS_ATOMIC))
+        return 0;
+    for (uint32_t i = 0; i < history->num_accesses; i++) {
+        const struct past_access *const update = &history->accesses[i];
+
+        if (update->access_kind == PAST_ATOMIC_THREADS && (update->byte_mask & access.byte_mask) &&
+            update->epoch <= epoch && simt_block_running_at(update->epoch) == simt_block_running_at(epoch) &&
+            thread_set_has(past_access_threads(update), reader))
+            return simt_pc_of_site(update->site_index);
+    }
+    return 0;
+}
+
 static void check(const struct access_history *history, struct word_access access)
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD ||
                                (access.access_type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
-    unsigned thread;
-    bool several;
+    struct racing racing;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *past = &history->accesses[i];
 
-        if ((past->byte_mask & access.byte_mask) && !in_agreement(past, access) &&
-            !is_ordered(past, volatile_load, &thread, &several) &&
-            (access.access_type == ACCESS_LOAD || !is_observed(history, i, volatile_load)) &&
-            !defer_race(past, access, thread, several))
-            fault_race(past, access, thread, several);
+        if (!(past->byte_mask & access.byte_mask) || in_agreement(past, access) ||
+            is_ordered(past, volatile_load, &racing.thread, &racing.others) ||
+            (access.access_type != ACCESS_LOAD && is_observed(history, i, volatile_load)))
+            continue;
+        racing.update = update_before_read(history, past, access, racing.thread);
+        if (!defer_race(past, access, &racing))
+            fault_race(past, access, &racing);
     }
 }
 

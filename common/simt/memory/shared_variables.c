@@ -564,6 +564,20 @@ void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SI
         snprintf(text, ARRAY_TEXT_SIZE, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }
 
+void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end)
+{
+    const struct variable *const variable = variable_before(&variables, offset);
+
+    *begin = *end = offset;
+    if (variable && offset < variable->end) {
+        *begin = variable->begin;
+        *end = variable->end;
+    } else if (offset >= dynamic_begin && offset < simt_memory.dynamic_shared_requested_end) {
+        *begin = dynamic_begin;
+        *end = simt_memory.dynamic_shared_requested_end;
+    }
+}
+
 _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct variable *variable = variable_before(&globals, address);

@@ -26,6 +26,11 @@ struct kernel {
 static struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
 static int branch_count;
 
+/** The requests of each line, in the order of their first requests, if they are counted. */
+static struct simt_request_line request_lines[SIMT_MAX_REQUEST_LINES];
+static int request_line_count;
+static bool counts_request_lines;
+
 static struct kernel *kernels;
 static size_t kernel_count, kernel_room;
 
@@ -84,6 +89,18 @@ void simt_counters_reset(void)
 {
     kernel_count = 0;
     branch_count = 0;
+    request_line_count = 0;
+}
+
+void simt_count_request_lines(void)
+{
+    counts_request_lines = true;
+}
+
+int simt_request_lines(struct simt_request_line list[SIMT_MAX_REQUEST_LINES])
+{
+    memcpy(list, request_lines, (size_t)request_line_count * sizeof *request_lines);
+    return request_line_count;
 }
 
 int simt_read_divergent_branches(struct simt_divergent_branch list[SIMT_MAX_DIVERGENT_BRANCHES])
@@ -244,11 +261,31 @@ static unsigned count_taken(const struct memory_request *request)
     return taken;
 }
 
+static void count_request_line(const struct memory_request *request)
+{
+    static const char *const kinds[] = {
+        [EVENT_GLOBAL_LOAD] = "global_load",     [EVENT_GLOBAL_STORE] = "global_store",
+        [EVENT_SHARED_LOAD] = "shared_load",     [EVENT_SHARED_STORE] = "shared_store",
+        [EVENT_ASYNC_COPY_READ] = "global_load", [EVENT_ASYNC_COPY_WRITE] = "shared_store",
+        [EVENT_GLOBAL_ATOMIC] = "atomic",        [EVENT_SHARED_ATOMIC] = "atomic"};
+    const char *const kind = (size_t)request->kind < sizeof kinds / sizeof *kinds ? kinds[request->kind] : NULL;
+    int i = 0;
+
+    while (i < request_line_count && (request_lines[i].pc != request->pc || request_lines[i].kind != kind))
+        i++;
+    if (kind && i == request_line_count && request_line_count < SIMT_MAX_REQUEST_LINES)
+        request_lines[request_line_count++] = (struct simt_request_line){.pc = request->pc, .kind = kind};
+    if (i < request_line_count)
+        request_lines[i].num_requests++;
+}
+
 static void count_request(const struct memory_request *request)
 {
     unsigned wavefronts;
     unsigned least;
 
+    if (SIMT_UNLIKELY(counts_request_lines))
+        count_request_line(request);
     switch (request->kind) {
     case EVENT_GLOBAL_LOAD:
         counters->global_load_requests++;
