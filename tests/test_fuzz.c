@@ -34,6 +34,7 @@
 #include "simt/rewriter/directives.c"
 #include "simt/rewriter/host_code.c"
 #include "simt/rewriter/arithmetic.c"
+#include "simt/rewriter/pointer_casts.c"
 #include "simt/rewriter/subscripts.c"
 #include "simt/rewriter/rewrite_launch.c"
 #undef main
