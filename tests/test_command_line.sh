@@ -242,7 +242,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
 2|*: --bogus: no such argument; --help lists them|$P --bogus --help
 2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
-2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 1400 /dev/zero | tr '\0' a)"
+2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 1900 /dev/zero | tr '\0' a)"
 2|*: --out: '' is not a file's name|$P --num-tokens 3 --out ""
 2|*: --out: cannot make the folder /nope/a/b//: /nope/a does not exist|$P --num-tokens 3 --out /nope/a/b//
 2|*: --out: cannot make the folder /proc/nowhere: No such file or directory|$P --num-tokens 3 --out /proc/nowhere

@@ -169,10 +169,9 @@ class Text(Pages):
         for chapter, _, text in self.each():
             files = [*pathlib.Path("chapters").glob(f"{chapter}_*/*.cu*"), *pathlib.Path("common/kernels").glob("*.cuh")]
             source = "".join(path.read_text() for path in files)
-            own = set(
-                re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
+            own = set(re.findall(r"__shared__ \w+ (\w+)\[|\*const (\w+) = |__shared__ int (\w+);", source))
             own |= {tuple(re.findall(r"(\w+)(?:\[[\w:]*\])?[,;]", names))
-                    for names in re.findall(r"__shared__ (?:__align__\(\d+\) )?(?:\w+<[^>]*>|\w+) (.*;)", source)}
+                    for names in re.findall(r"__shared__\s+(?:__align__\(\d+\)\s+)?(?:\w+<[^>]*>|\w+) (.*;)", source)}
             names = {name for space, name, *_ in json.loads(re.search(r'stepper-regions">(.*?)<', text)[1])
                      if space == stepper_pages.SHARED}
             self.assertLessEqual(names, {name for groups in own for name in groups})
