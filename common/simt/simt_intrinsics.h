@@ -433,7 +433,7 @@ SIMT_DEVICE Real simt_rounded_product(Real x, Real y)
     return simt_round_in_mode<mode>(nearest, exact > nearest, exact < nearest);
 }
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_rounded_quotient(Real x, Real y)
+SIMT_DEVICE Real simt_quotient_in_mode(Real x, Real y)
 {
     const Real nearest = x / y;
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * y;
@@ -464,11 +464,11 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     }                                                                                           \
     SIMT_DEVICE real __##letter##div_##suffix(real x, real y)                                   \
     {                                                                                           \
-        return simt_rounded_quotient<mode>(x, y);                                               \
+        return simt_quotient_in_mode<mode>(x, y);                                               \
     }                                                                                           \
     SIMT_DEVICE real __##letter##rcp_##suffix(real x)                                           \
     {                                                                                           \
-        return simt_rounded_quotient<mode>((real)1, x);                                         \
+        return simt_quotient_in_mode<mode>((real)1, x);                                         \
     }                                                                                           \
     SIMT_DEVICE real __##letter##sqrt_##suffix(real x)                                          \
     {                                                                                           \

@@ -12,9 +12,9 @@
 static const unsigned FULL_MASK = 0xffffffffu;
 
 /** Returns the two largest of the 32 lanes' values to every lane. All 32 lanes must call it. */
-static __device__ two_best warp_two_best(float value)
+static __device__ two_largest warp_two_largest(float value)
 {
-    // TODO warp_two_best
+    // TODO warp_two_largest
     // The code finds the largest value, removes it, and finds the largest of the rest. Which values does it remove if
     // two lanes hold the largest? Fix the code without adding to its 10 shuffles.
     float first = value;
@@ -27,13 +27,14 @@ static __device__ two_best warp_two_best(float value)
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
         second = fmaxf(second, __shfl_xor_sync(FULL_MASK, second, offset));
     return {first, second};
-    // END warp_two_best
+    // END warp_two_largest
 }
 
 /**
  * Finds each group's two best choices. Grid: enough blocks for all groups. Block: four warps, each with its own group.
  */
-static __global__ void second_maximum_kernel(const float *choice, int num_groups, int experts_per_group, two_best *best)
+static __global__ void second_maximum_kernel(const float *choice, int num_groups, int experts_per_group,
+                                             two_largest *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
@@ -41,11 +42,11 @@ static __global__ void second_maximum_kernel(const float *choice, int num_groups
     /* All lanes of a warp return together. A lane without an expert does not return, because the shuffles need it. */
     if (group >= num_groups)
         return;
-    best[group * WARP_SIZE + lane] = warp_two_best(lane < experts_per_group ? choice[group * experts_per_group + lane]
-                                                                            : -INFINITY);
+    best[group * WARP_SIZE + lane] = warp_two_largest(
+        lane < experts_per_group ? choice[group * experts_per_group + lane] : -INFINITY);
 }
 
-cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, two_best *best)
+cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, two_largest *best)
 {
     enum { WARPS = 4 };
 

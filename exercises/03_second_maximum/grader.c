@@ -95,7 +95,7 @@ static void describe(char *text, size_t size, const float *choice, struct expert
 }
 
 static void check_lane(struct grade *grade, int group, int lane, const float *choice, struct experts experts,
-                       struct two_best got)
+                       struct two_largest got)
 {
     const float first = choice[experts.first], second = experts.second < 0 ? -INFINITY : choice[experts.second];
     const bool first_is_right = got.first == first;
@@ -117,11 +117,11 @@ static void check(struct grade *grade, int num_groups, int experts_per_group, co
 {
     const size_t count = (size_t)num_groups * experts_per_group, lanes = (size_t)num_groups * WARP_SIZE;
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
-    struct two_best *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
+    struct two_largest *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
     grade_run_launch(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
 
-    const struct two_best *const best = grade_download(grade, device_best);
+    const struct two_largest *const best = grade_download(grade, device_best);
 
     for (int group = 0; group < num_groups; group++) {
         const float *const row = choice + (size_t)group * experts_per_group;

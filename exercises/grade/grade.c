@@ -216,7 +216,7 @@ const void *grade_download(struct grade *grade, const void *device)
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
-void grade_read_counters(struct grade *grade)
+void grade_take_counters(struct grade *grade)
 {
     backend_read_counters(&grade->counters);
     backend_reset_counters();

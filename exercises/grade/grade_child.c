@@ -138,7 +138,7 @@ cudaError_t grade_child_status(struct grade *grade)
     if (grade->shared_results)
         grade->counters = grade->shared_results->counters;
     else
-        grade_read_counters(grade);
+        grade_take_counters(grade);
     return grade->child_status;
 }
 

@@ -65,7 +65,7 @@ void grade_run_case(struct grade *grade, const struct grade_case *grade_case);
 bool grade_allocate_child_results(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
-void grade_read_counters(struct grade *grade);
+void grade_take_counters(struct grade *grade);
 
 /** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
  * `text`. */

@@ -149,7 +149,7 @@ bool simt_share_memory_with_forks(void)
 {
     simt_arena_share_with_forks();
     fiber_use_small_stacks();
-    return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_prepare() &&
+    return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_reserve_if_needed() &&
            simt_grid_prepare() && simt_thread_sets_begin_launch();
 }
 
@@ -343,7 +343,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_prepare() || !simt_grid_prepare() || !simt_grid_allocate_block())
+    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare() ||
+        !simt_grid_allocate_block())
         return simt_set_sticky_error(
             simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
     if (!launch->name)

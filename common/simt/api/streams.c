@@ -50,7 +50,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     *slot = (struct stream_state){.handle_generation = slot->handle_generation + 1,
                                   .is_alive = true,
                                   .syncs_with_legacy_default = flags != cudaStreamNonBlocking,
-                                  .last_position = slot->last_position,
+                                  .latest_work_position = slot->latest_work_position,
                                   .snapshot_position = simt_latest_position};
     *stream = (cudaStream_t)simt_make_handle(number, slot->handle_generation, HANDLE_STREAM);
     return cudaSuccess;

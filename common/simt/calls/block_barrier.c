@@ -130,7 +130,7 @@ void simt_block_barrier_complete(struct block *block)
     }
     if (simt_faulted || simt_fault_confirm() || block->num_threads_at_grid_barrier)
         return;
-    simt_order_after_block_barrier();
+    simt_order_record_block_barrier();
     simt_block_barrier_release_threads(block);
 }
 

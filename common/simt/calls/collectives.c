@@ -562,20 +562,20 @@ static void record_missed(struct warp *warp, lane_mask group, const char *name)
     const lane_mask absent = warp->collective_mask[first] & warp->finished_lanes;
     unsigned kept = 0;
 
-    for (unsigned i = 0; i < warp->num_accesses_past_collectives; i++) {
-        struct access_past_collective *passed = &warp->accesses_past_collectives[i];
+    for (unsigned i = 0; i < warp->num_accesses_bypassing_collectives; i++) {
+        struct access_bypassing_collective *passed = &warp->accesses_bypassing_collectives[i];
 
-        if ((passed->lanes & absent) && !passed->lanes_that_had_waited) {
-            passed->lanes &= absent;
+        if ((passed->bypassing_lanes & absent) && !passed->lanes_that_had_waited) {
+            passed->bypassing_lanes &= absent;
             passed->lanes_that_had_waited = group;
             passed->collective_site = simt_running.warp_lanes[first].wait_site;
             passed->collective_name = name;
             warp->lanes_past_bypassed_collective |= group;
         }
         if (passed->lanes_that_had_waited || (warp->lanes_at_collective & ~group))
-            warp->accesses_past_collectives[kept++] = *passed;
+            warp->accesses_bypassing_collectives[kept++] = *passed;
     }
-    warp->num_accesses_past_collectives = kept;
+    warp->num_accesses_bypassing_collectives = kept;
 }
 
 /** Checks that all lanes load or store the same matrix; returns false after a fault. */
@@ -657,7 +657,7 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
 
     if (!check_same_call(group))
         return;
-    if (SIMT_UNLIKELY(warp->num_accesses_past_collectives > 0))
+    if (SIMT_UNLIKELY(warp->num_accesses_bypassing_collectives > 0))
         record_missed(warp, group, names[kind]);
     collective.warp = warp;
     collective.name = simt_awaited_collective_name(warp, first);

@@ -392,7 +392,7 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
         fault_grid_barrier(waiting, gone);
         return;
     }
-    simt_order_after_grid_barrier();
+    simt_order_record_grid_barrier();
     for (unsigned i = 0; i < count; i++) {
         simt_order_open_grid_barrier(&blocks[i]->ordering);
         simt_block_barrier_release_threads(blocks[i]);

@@ -166,11 +166,11 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
  * Returns the entry of an access in the warp's list of passed accesses, or the end of the list if the access is not in
  * it.
  */
-static struct access_past_collective *find_passed(struct warp *warp, uint64_t key)
+static struct access_bypassing_collective *find_passed(struct warp *warp, uint64_t key)
 {
-    struct access_past_collective *passed = warp->accesses_past_collectives;
+    struct access_bypassing_collective *passed = warp->accesses_bypassing_collectives;
 
-    while (passed < warp->accesses_past_collectives + warp->num_accesses_past_collectives &&
+    while (passed < warp->accesses_bypassing_collectives + warp->num_accesses_bypassing_collectives &&
            passed->position_key != key)
         passed++;
     return passed;
@@ -184,15 +184,15 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
 {
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
-    for (size_t i = 0; i < run && warp->num_accesses_past_collectives < MAX_ACCESSES_PAST_COLLECTIVES; i++) {
-        struct access_past_collective *passed = find_passed(warp, lead[i].position_key);
+    for (size_t i = 0; i < run && warp->num_accesses_bypassing_collectives < MAX_ACCESSES_PAST_COLLECTIVES; i++) {
+        struct access_bypassing_collective *passed = find_passed(warp, lead[i].position_key);
 
         if (lead[i].packed_access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
-        if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives)
-            warp->accesses_past_collectives[warp->num_accesses_past_collectives++] = (struct access_past_collective){
-                .position_key = lead[i].position_key};
-        passed->lanes |= group;
+        if (passed == warp->accesses_bypassing_collectives + warp->num_accesses_bypassing_collectives)
+            warp->accesses_bypassing_collectives[warp->num_accesses_bypassing_collectives++] =
+                (struct access_bypassing_collective){.position_key = lead[i].position_key};
+        passed->bypassing_lanes |= group;
     }
 }
 
@@ -205,13 +205,13 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
-        const struct access_past_collective *passed = find_passed(warp, lead[i].position_key);
+        const struct access_bypassing_collective *passed = find_passed(warp, lead[i].position_key);
 
-        if (passed == warp->accesses_past_collectives + warp->num_accesses_past_collectives ||
+        if (passed == warp->accesses_bypassing_collectives + warp->num_accesses_bypassing_collectives ||
             !(passed->lanes_that_had_waited & group))
             continue;
         const struct lane *here = &lanes[lowest_lane(passed->lanes_that_had_waited & group)];
-        const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
+        const struct lane *gone = &lanes[lowest_lane(passed->bypassing_lanes)];
 
         const unsigned gone_lane = gone->thread % WARP_LANES;
         const lane_mask mask = warp->collective_mask[here->thread % WARP_LANES];

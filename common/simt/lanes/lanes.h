@@ -126,10 +126,10 @@ struct lane {
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
-struct access_past_collective {
+struct access_bypassing_collective {
     uint64_t position_key;
-    lane_mask lanes;
-    lane_mask lanes_that_had_waited; /**< lanes that completed the collective without `lanes`, which had returned */
+    lane_mask bypassing_lanes;
+    lane_mask lanes_that_had_waited; /**< lanes that completed the collective without them, which had returned */
     uintptr_t collective_site;       /**< call site of the collective */
     const char *collective_name;
 };
@@ -162,8 +162,8 @@ struct warp {
     uint64_t collective_call_key[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t collective_argument[WARP_LANES];
     uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
-    struct access_past_collective accesses_past_collectives[MAX_ACCESSES_PAST_COLLECTIVES];
-    unsigned num_accesses_past_collectives;
+    struct access_bypassing_collective accesses_bypassing_collectives[MAX_ACCESSES_PAST_COLLECTIVES];
+    unsigned num_accesses_bypassing_collectives;
     lane_mask lanes_past_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_ordering ordering;
     struct products *wgmma_products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */

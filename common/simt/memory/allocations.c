@@ -30,7 +30,7 @@ static struct quarantine {
     size_t bytes;
 } quarantine;
 
-bool simt_arena_prepare(void)
+bool simt_arena_reserve_if_needed(void)
 {
     if (simt_arena.base)
         return true;
@@ -130,7 +130,7 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
     if (owner != OWNER_KERNEL &&
-        (!simt_arena_prepare() || !simt_install_host_access_handler(simt_arena_describe_address)))
+        (!simt_arena_reserve_if_needed() || !simt_install_host_access_handler(simt_arena_describe_address)))
         return simt_fault_no_address_space();
     if (bytes == 0)
         return cudaSuccess;

@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_prepare(). */
+/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_reserve_if_needed(). */
 void simt_arena_share_with_forks(void);
 
 /** Reserves the arena and its shadow on the first call. Returns false if that fails. */
-bool simt_arena_prepare(void);
+bool simt_arena_reserve_if_needed(void);
 /**
  * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
  * simt_arena_forbid_access(). Returns false if out of memory.
@@ -41,10 +41,10 @@ struct word_marks {
 };
 /** Returns the marks of the word at an address in the arena. */
 struct word_marks simt_arena_word_marks(uintptr_t address);
-/** Marks bytes of the word at an address as read through __ldg; `bytes` is a mask. */
-void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes);
-/** Clears the unwritten marks of the bytes in the mask `bytes`. */
-void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes);
+/** Marks the bytes in a mask of the word at an address as read through __ldg. */
+void simt_arena_mark_ldg_read(uintptr_t address, uint32_t byte_mask);
+/** Clears the unwritten marks of the bytes in a mask of the word at an address. */
+void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask);
 /**
  * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.

@@ -80,12 +80,12 @@ struct word_marks simt_arena_word_marks(uintptr_t address)
                                .ldg_read_bits = simt_arena.ldg_read_bits[at / 32] >> at % 32 & 0xf};
 }
 
-void simt_arena_mark_ldg_read(uintptr_t address, uint32_t bytes)
+void simt_arena_mark_ldg_read(uintptr_t address, uint32_t byte_mask)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.ldg_read_bits[at / 32] |= bytes << at % 32;
-    simt_arena.shadow[at / 4].packed_write |= bytes << CELL_STATE_SHIFT;
+    simt_arena.ldg_read_bits[at / 32] |= byte_mask << at % 32;
+    simt_arena.shadow[at / 4].packed_write |= byte_mask << CELL_STATE_SHIFT;
     if (simt_arena.ldg_read_high == 0 || at < simt_arena.ldg_read_low)
         simt_arena.ldg_read_low = at;
     if (at + 4 > simt_arena.ldg_read_high)
@@ -100,11 +100,11 @@ void simt_clear_ldg_reads(void)
     simt_arena.ldg_read_high = 0;
 }
 
-void simt_arena_clear_unwritten(uintptr_t address, uint32_t bytes)
+void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.byte_marks[at / 32].unwritten_bits &= ~(bytes << at % 32);
+    simt_arena.byte_marks[at / 32].unwritten_bits &= ~(byte_mask << at % 32);
 }
 
 bool simt_arena_may_be_padding(uintptr_t address)
@@ -146,7 +146,7 @@ void simt_arena_clear_recorded_accesses(void)
 {
     for (size_t i = 0; i < simt_arena.used_end / 4; i++) {
         simt_arena.shadow[i].packed_write &= CELL_STATE;
-        simt_arena.shadow[i].write_epoch = simt_arena.shadow[i].read_epoch = simt_arena.shadow[i].packed_read = 0;
+        simt_arena.shadow[i].write_epoch = simt_arena.shadow[i].read_epoch = simt_arena.shadow[i].packed_readers = 0;
     }
 }
 

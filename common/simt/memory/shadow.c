@@ -23,7 +23,7 @@
 #include <string.h>
 
 uintptr_t simt_site_pcs[1 << SITE_BITS];
-struct polled_load simt_polled_loads[BLOCK_THREADS];
+struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 struct last_poll simt_last_polls[BLOCK_THREADS];
 bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
@@ -547,7 +547,7 @@ void simt_check_marked_store(struct shadow_cell *cell, struct word_access access
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->packed_read != READ_COPY_IN_FLIGHT)
+    if (cell->read_epoch != EPOCH_NEVER || cell->packed_readers != READ_COPY_IN_FLIGHT)
         return;
     const unsigned thread = cell->packed_write >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
@@ -598,7 +598,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 {
     static struct access_history brief;
 
-    if (cell->read_epoch >= horizon && cell->packed_read >> 30 == READ_HISTORY >> 30) {
+    if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READ_HISTORY >> 30) {
         struct access_history *history = simt_cell_history(cell);
 
         if (!history)
@@ -625,15 +625,15 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
             pc);
     }
     if (cell->read_epoch >= horizon) {
-        const uint8_t bytes = cell->packed_read >> READ_BYTES_SHIFT & 0xf;
+        const uint8_t bytes = cell->packed_readers >> READ_BYTES_SHIFT & 0xf;
 
         add(&brief,
             (struct past_access){.epoch = cell->read_epoch,
-                                 .thread_or_set = cell->packed_read >> READ_SET_SHIFT & (THREAD_SETS - 1),
+                                 .thread_or_set = cell->packed_readers >> READ_SET_SHIFT & (THREAD_SETS - 1),
                                  .byte_mask = bytes ? bytes : 0xf,
-                                 .access_kind = cell->packed_read >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS
-                                                                                         : PAST_READ,
-                                 .site_index = cell->packed_read & CELL_SITE},
+                                 .access_kind = cell->packed_readers >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS
+                                                                                            : PAST_READ,
+                                 .site_index = cell->packed_readers & CELL_SITE},
             pc);
     }
     return &brief;
@@ -652,17 +652,18 @@ static void put_write(struct shadow_cell *cell, const struct past_access *past, 
 static void put_read(struct shadow_cell *cell, const struct past_access *past)
 {
     cell->read_epoch = past ? past->epoch : 0;
-    cell->packed_read = 0;
+    cell->packed_readers = 0;
     if (!past)
         return;
     const bool lost = simt_epoch_can_never_be_ordered(past->epoch);
     const bool atomic_threads = past->access_kind == PAST_ATOMIC_THREADS;
     const uint32_t bytes = atomic_threads && lost && past->byte_mask == 0xf ? 0 : past->byte_mask;
 
-    cell->packed_read = (atomic_threads ? READ_ATOMIC_THREADS
-                         : lost         ? READ_ALWAYS_RACES
-                                        : 0) |
-                        (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site_index;
+    cell->packed_readers = (atomic_threads ? READ_ATOMIC_THREADS
+                            : lost         ? READ_ALWAYS_RACES
+                                           : 0) |
+                           (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT |
+                           past->site_index;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
@@ -692,7 +693,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         return;
     }
     cell->read_epoch = latest;
-    cell->packed_read = READ_HISTORY;
+    cell->packed_readers = READ_HISTORY;
     struct access_history *history = simt_cell_history(cell);
 
     if (!history)
@@ -1063,14 +1064,14 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
             access.pc);
     }
     store_history(cell, history, cell->packed_write & CELL_STATE, access.pc);
-    simt_polled_loads[running_thread()].cell = NULL;
+    simt_last_volatile_loads[running_thread()].cell = NULL;
     if (volatile_load)
-        simt_polled_loads[running_thread()] = (struct polled_load){.cell = cell,
-                                                                   .epoch = simt_order.epoch,
-                                                                   .write_epoch = cell->write_epoch,
-                                                                   .write = cell->packed_write,
-                                                                   .kind = access.atomic_kind,
-                                                                   .bytes = access.byte_mask};
+        simt_last_volatile_loads[running_thread()] = (struct last_volatile_load){.cell = cell,
+                                                                                 .epoch = simt_order.epoch,
+                                                                                 .write_epoch = cell->write_epoch,
+                                                                                 .write = cell->packed_write,
+                                                                                 .kind = access.atomic_kind,
+                                                                                 .bytes = access.byte_mask};
 }
 
 void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)

@@ -104,12 +104,12 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 static inline void shadow_begin_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = EPOCH_NEVER;
-    cell->packed_read = READ_COPY_IN_FLIGHT;
+    cell->packed_readers = READ_COPY_IN_FLIGHT;
 }
 static inline void shadow_end_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = 0;
-    cell->packed_read = 0;
+    cell->packed_readers = 0;
 }
 /**
  * Does the same as shadow_end_async_copy() for a copy that a thread other than the issuing thread may have waited for.
@@ -126,12 +126,12 @@ static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
  * The last volatile load of each thread. Repeating this load at the same epoch, without a write in between, need not be
  * recorded.
  */
-struct polled_load {
+struct last_volatile_load {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, write;
     uint8_t kind, bytes;
 };
-extern struct polled_load simt_polled_loads[BLOCK_THREADS];
+extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 
 /** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
 struct last_poll {
@@ -154,7 +154,7 @@ extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
                                                                       struct word_access access)
 {
-    const struct polled_load *last = &simt_polled_loads[simt_order.thread_bits >> CELL_THREAD_SHIFT];
+    const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.thread_bits >> CELL_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
            last->write == cell->packed_write && last->kind == access.atomic_kind && last->bytes == access.byte_mask;
@@ -199,11 +199,11 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
         (SIMT_LIKELY(cell->write_epoch < horizon) ||
          shadow_is_ordered_by_barrier_or_thread(cell->write_epoch, cell->packed_write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
-            (cell->packed_read < READ_ALWAYS_RACES &&
-             !(cell->packed_read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
+            (cell->packed_readers < READ_ALWAYS_RACES &&
+             !(cell->packed_readers >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
              shadow_is_ordered_by_barrier(cell->read_epoch))) {
             cell->read_epoch = simt_order.epoch;
-            cell->packed_read = who | access.site_index;
+            cell->packed_readers = who | access.site_index;
             return;
         }
         /*
@@ -211,21 +211,22 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
          * one.
          */
         if (cell->read_epoch == simt_order.epoch) {
-            const uint32_t set = cell->packed_read >> READ_SET_SHIFT;
+            const uint32_t set = cell->packed_readers >> READ_SET_SHIFT;
 
-            if ((cell->packed_read ^ who) >> READ_BYTES_SHIFT == 0)
+            if ((cell->packed_readers ^ who) >> READ_BYTES_SHIFT == 0)
                 return;
-            if (set < THREAD_SETS && ((cell->packed_read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
+            if (set < THREAD_SETS && ((cell->packed_readers ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
                 const uint32_t next = thread_set_cached_addition(set, simt_order.thread_bits >> CELL_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
-                    cell->packed_read = next << READ_SET_SHIFT |
-                                        (cell->packed_read & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
+                    cell->packed_readers = next << READ_SET_SHIFT |
+                                           (cell->packed_readers & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
                     return;
                 }
             }
-        } else if (cell->packed_read >> 30 == READ_ALWAYS_RACES >> 30 && cell->read_epoch >= simt_order.first_epoch &&
-                   !(~cell->packed_read >> READ_BYTES_SHIFT & access.byte_mask)) {
+        } else if (cell->packed_readers >> 30 == READ_ALWAYS_RACES >> 30 &&
+                   cell->read_epoch >= simt_order.first_epoch &&
+                   !(~cell->packed_readers >> READ_BYTES_SHIFT & access.byte_mask)) {
             return;
         }
     }
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
 }
 
 /**
- * Returns the number of the set in a cell's `packed_read` with the running thread added, or 0 if that set is not
+ * Returns the number of the set in a cell's `packed_readers` with the running thread added, or 0 if that set is not
  * cached. It is cached if shadow_readers_ordered() has returned true for an atomic.
  */
 static inline uint32_t shadow_cached_set_with_thread(uint32_t read)
@@ -273,7 +274,7 @@ static inline uint32_t shadow_cached_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_cached_addition(set, me);
 }
 
-/** Returns whether thread 0 is running and is the only one in the set in `read`, a `packed_read`; its number is 0. */
+/** Returns whether thread 0 is running and is the only one in the set in `read`, a `packed_readers`; its number is 0. */
 static inline bool shadow_set_is_only_thread_0(uint32_t read)
 {
     return simt_order.thread_bits == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
@@ -290,20 +291,20 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
     if (SIMT_LIKELY(cell->read_epoch < horizon))
         return access.access_type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
     if (access.access_type == ACCESS_ATOMIC) {
-        if (cell->packed_read < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
+        if (cell->packed_readers < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
             access.atomic_kind >= ATOMIC_CROSS_BLOCK)
             return false;
-        if ((cell->packed_read >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
         return cell->read_epoch == simt_order.epoch &&
-               (cell->packed_read >> READ_BYTES_SHIFT & 0xf) == access.byte_mask &&
-               (shadow_cached_set_with_thread(cell->packed_read) != 0 ||
-                shadow_set_is_only_thread_0(cell->packed_read));
+               (cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == access.byte_mask &&
+               (shadow_cached_set_with_thread(cell->packed_readers) != 0 ||
+                shadow_set_is_only_thread_0(cell->packed_readers));
     }
-    return cell->packed_read < READ_ALWAYS_RACES &&
+    return cell->packed_readers < READ_ALWAYS_RACES &&
            (shadow_is_ordered_by_barrier(cell->read_epoch) ||
             (cell->read_epoch >= simt_order.turn_begin_epoch &&
-             cell->packed_read >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
+             cell->packed_readers >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
 }
 
 /** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
@@ -313,13 +314,13 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struc
     uint32_t set = simt_order.thread_bits >> CELL_THREAD_SHIFT;
 
     if (cell->read_epoch >= horizon) {
-        if ((cell->packed_read >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_cached_set_with_thread(cell->packed_read);
+        set = shadow_cached_set_with_thread(cell->packed_readers);
     }
     cell->read_epoch = simt_order.epoch;
-    cell->packed_read = READ_ATOMIC_THREADS | set << READ_SET_SHIFT | (uint32_t)access.byte_mask << READ_BYTES_SHIFT |
-                        access.site_index;
+    cell->packed_readers = READ_ATOMIC_THREADS | set << READ_SET_SHIFT |
+                           (uint32_t)access.byte_mask << READ_BYTES_SHIFT | access.site_index;
 }
 
 /** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */

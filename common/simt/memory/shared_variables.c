@@ -269,7 +269,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_epoch = EPOCH_NEVER;
-        shadow[word].packed_read = READ_OUTSIDE_VARIABLES;
+        shadow[word].packed_readers = READ_OUTSIDE_VARIABLES;
     }
 }
 
@@ -297,7 +297,7 @@ void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_
 
 bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell)
 {
-    return cell->read_epoch == EPOCH_NEVER && cell->packed_read == READ_OUTSIDE_VARIABLES;
+    return cell->read_epoch == EPOCH_NEVER && cell->packed_readers == READ_OUTSIDE_VARIABLES;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */

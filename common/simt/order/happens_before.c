@@ -397,7 +397,7 @@ static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_m
     share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_acquired_before_fence_in_block));
 }
 
-void simt_order_after_block_barrier(void)
+void simt_order_record_block_barrier(void)
 {
     simt_order.block_ordering.barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_begin_epoch;
@@ -405,7 +405,7 @@ void simt_order_after_block_barrier(void)
         share(simt_order.block_ordering.thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_after_grid_barrier(void)
+void simt_order_record_grid_barrier(void)
 {
     simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.all_have_synced_dependency = simt_order.has_synced_dependency;

@@ -118,14 +118,14 @@ void simt_order_resume_block(uint32_t block_number, const struct block_ordering 
 void simt_order_end_block(struct block_ordering *block);
 
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
-void simt_order_after_block_barrier(void);
+void simt_order_record_block_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
 void simt_order_grid_dependency_sync(void);
 /**
  * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
  * the grid.
  */
-void simt_order_after_grid_barrier(void);
+void simt_order_record_grid_barrier(void);
 void simt_order_open_grid_barrier(struct block_ordering *block);
 /**
  * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first

@@ -16,7 +16,7 @@ struct shadow_cell {
     uint32_t write_epoch;
     uint32_t packed_write; /**< thread, bytes, atomic, state, site */
     uint32_t read_epoch;
-    uint32_t packed_read; /**< kind, set of threads, bytes, site */
+    uint32_t packed_readers; /**< kind, set of threads, bytes, site */
 };
 
 enum {

@@ -61,7 +61,7 @@ size_t simt_stream_find_unused_number(void)
 {
     for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
         if (!simt_streams[i].is_alive &&
-            simt_streams[i].last_position <= simt_stream_clock_position(&simt_host_clock, i))
+            simt_streams[i].latest_work_position <= simt_stream_clock_position(&simt_host_clock, i))
             return i;
     }
     struct stream_state *larger = simt_num_streams < MAX_HANDLES ? malloc((simt_num_streams + 1) * sizeof *larger)

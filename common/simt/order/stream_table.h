@@ -21,7 +21,7 @@ struct stream_state {
     bool is_alive;
     bool syncs_with_legacy_default; /**< this stream synchronises with the legacy default stream */
     bool has_returned_not_ready;    /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
-    uint64_t last_position;         /**< position of the stream's latest work */
+    uint64_t latest_work_position;  /**< position of the stream's latest work */
     uint64_t snapshot_position;     /**< some clock may include its work up to this position but no later work */
     struct stream_clock clock;      /**< work ordered before the stream's next work, except its own earlier work */
     struct past_launches latest_launches; /**< the latest launches in this stream */

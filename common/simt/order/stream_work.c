@@ -145,10 +145,10 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     free_uses(&current);
     current = (struct work){.stream = number,
                             .position = ++simt_latest_position,
-                            .before = simt_streams[number].last_position,
+                            .before = simt_streams[number].latest_work_position,
                             .name = name,
                             .call_site = call_site};
-    simt_streams[number].last_position = simt_latest_position;
+    simt_streams[number].latest_work_position = simt_latest_position;
     simt_streams[number].has_returned_not_ready = false;
     return cudaSuccess;
 }
