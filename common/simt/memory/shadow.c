@@ -177,8 +177,12 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
         return "nothing orders them" SIMT_ADVICE_PREFIX
                "__threadfence() and then atomicExch(), to store a value that other "
                "threads poll; for a lock, atomicCAS() to take it";
-    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_THREADS &&
-        (past_kind == PAST_READ || past_kind == PAST_VOLATILE_READ))
+    if (access->access_type == ACCESS_STORE && past_kind == PAST_VOLATILE_READ)
+        return "no pair of fences orders them" SIMT_ADVICE_PREFIX
+               "__threadfence() before the flag or counter is written, and again after it is read; or, to overwrite "
+               "what all blocks have read, a counter that each block increases atomically, after its read and a "
+               "__threadfence(), and the write only by the block that finds all others counted";
+    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_THREADS && past_kind == PAST_READ)
         return advice_on_overwriting(past);
     if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
