@@ -254,7 +254,7 @@ void simt_block_reset(struct block *block)
         warp->lanes_at_iteration_end = 0;
         warp->ordering.syncwarp_ordered_before_epoch = warp->ordering.partially_synced_lanes = 0;
         warp->num_pending_branches = 0;
-        warp->num_accesses_past_collectives = warp->lanes_past_bypassed_collective = 0;
+        warp->num_accesses_bypassing_collectives = warp->lanes_past_bypassed_collective = 0;
         warp->has_parked_events = false;
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }

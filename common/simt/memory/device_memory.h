@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_reserve_if_needed(). */
+/**
+ * Makes the arena shared with processes that are forked later. Must be called before simt_arena_reserve_if_needed().
+ */
 void simt_arena_share_with_forks(void);
 
 /** Reserves the arena and its shadow on the first call. Returns false if that fails. */

@@ -274,10 +274,10 @@ static inline uint32_t shadow_cached_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_cached_addition(set, me);
 }
 
-/** Returns whether thread 0 is running and is the only one in the set in `read`, a `packed_readers`; its number is 0. */
-static inline bool shadow_set_is_only_thread_0(uint32_t read)
+/** Returns whether thread 0 is running and is the only one in the set `packed_readers`; its number is 0. */
+static inline bool shadow_set_is_only_thread_0(uint32_t packed_readers)
 {
-    return simt_order.thread_bits == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
+    return simt_order.thread_bits == 0 && (packed_readers >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
 }
 
 /**
