@@ -50,9 +50,9 @@ session() {
     echo
     types "$b/learn" hint 01
     answer_named "exercises/$exercise/wrong_answers.txt" ties_count_once >"$scratch/answer"
-    answers "$scratch/answer" 'the largest, then the largest of the others'
+    answers "$scratch/answer" 'the largest, then the largest of the smaller ones: drops equal values'
     types "$b/learn" run 01 --seed 1
-    answers "exercises/$exercise/solution.txt" 'two variables, and a loser'
+    answers "exercises/$exercise/solution.txt" 'when a new largest is found, the old one becomes the second'
     types "$b/learn" run 01 --seed 1
     echo '```'
 }

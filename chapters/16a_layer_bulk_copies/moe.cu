@@ -3,7 +3,7 @@
  * @brief Chapter 16a: the layer in one launch, fed by bulk copies.
  *
  * Before: two products and a sum, one launch each; all warps copy, then multiply what they have copied.
- * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KB per
+ * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KiB per
  *         instruction, and four multiply. Tiles of the second product wait for the tiles of the first that they need.
  * Watch:  launches 1; one block barrier per block; bulk copies, which load every weight.
  */

@@ -16,7 +16,7 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32 };
 /* The product of one mma: 16 rows by 8 tokens, k = 16. */
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 };
-/* A row of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 rows over all 32 banks. */
+/* A row of a stage holds 2 KiB, copied by one instruction. 16 bytes of padding spread 8 rows over all 32 banks. */
 enum { CHUNK = 16 / sizeof(bf16), K_STEP = 1024, ROW_PITCH = K_STEP + CHUNK };
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 24) /* a time-out of seconds on a GPU */
@@ -39,7 +39,7 @@ struct tile {
     static_assert(TOKENS == MMA_ROWS, "a stage has equally many rows for tokens and for weights");
     static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
 };
-typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 KB that a block may have */
+typedef tile<4, 16, 7> few_tokens; /* 226 KiB of the 227 KiB that a block may have */
 // [tile]
 
 // [shared]

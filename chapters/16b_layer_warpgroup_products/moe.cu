@@ -5,7 +5,7 @@
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
  * Now:    four warps jointly multiply 64 rows by up to 192 tokens, directly from shared memory. In a block, one warp
  *         copies weights with tensor maps, three copy tokens, and four or eight multiply.
- * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to the number of
+ * Watch:  bulk copies, each of 8 KiB; no loads of fragments; tensor-core operations in proportion to the number of
  *         tokens in a tile, not to its capacity.
  */
 #include "copies.cuh"

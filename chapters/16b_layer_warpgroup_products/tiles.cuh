@@ -40,7 +40,7 @@ struct tile {
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;       /* from the copying warpgroup to the others */
     static constexpr int WEIGHT_ROWS = CONSUMERS * 2 * MMA_ROWS; /* rows of weights in the tile */
 };
-typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights in flight */
+typedef tile<1, 32, 11> few_tokens;  /* 176 KiB of weights in flight */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit in registers */
 // [tile]
 

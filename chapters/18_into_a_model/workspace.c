@@ -113,10 +113,10 @@ cudaError_t workspace_find_or_allocate(cudaStream_t stream, int device, int num_
     if (status != cudaSuccess)
         return status;
     pthread_mutex_lock(&all.mutex);
-    *memory = take(stream, device, num_experts, capture, &left);
+    *memory = take(stream, device, num_experts, capture, &left); /* also counts the unused workspaces */
     if (!capture && left < SPARE)
         status = add_workspaces(device, num_experts);
-    if (status == cudaSuccess && !*memory)
+    if (status == cudaSuccess && !*memory) /* none was unused; now there may be new ones */
         *memory = take(stream, device, num_experts, capture, &left);
     pthread_mutex_unlock(&all.mutex);
     return status == cudaSuccess && !*memory ? cudaErrorStreamCaptureUnsupported : status;
