@@ -47,7 +47,7 @@ def draw_saved(data, title):
         write(ax, 14, y + 8, f"{group['num_tokens']:,} token{'s' * (group['num_tokens'] != 1)}", size=13, bold=True)
         for number, (name, us) in enumerate(group["bars"]):
             at = y + 16 + row * number
-            fill = {"all at once": "light_vermillion", "sum of the three": "ground"}.get(name, "light_blue")
+            fill = {"all three together": "light_vermillion", "sum of the three": "ground"}.get(name, "light_blue")
             write(ax, left - 10, at + 16, name, "right", size=13)
             boxes(ax, [(left, at, scale * us, row - 6)], fill, "grey")
             write(ax, left + scale * us + 8, at + 16, f"{us:.2f} us", size=13)

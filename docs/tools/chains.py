@@ -48,7 +48,7 @@ def saved(run, sizes):
               if row["num_tokens"] == size and row["chain"] != WITH_LAYER}
         every = us.pop("all")
         groups.append({"num_tokens": size, "bars": [*map(list, us.items()), ["sum of the three", sum(us.values())],
-                                                    ["all at once", every]]})
+                                                    ["all three together", every]]})
     return {"groups": groups}
 
 
