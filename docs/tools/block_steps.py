@@ -1,7 +1,5 @@
 """Data for the figure of chapter 10: the blocks of both launches, from a report. Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 
 def launched_blocks(report):
     """Returns the number of slots and the number of blocks of the counting launch and of the scatter's launch."""

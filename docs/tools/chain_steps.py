@@ -1,8 +1,6 @@
 """Data for two of chapter 17's figures: its example chain of kernels, computed from the rules for wait and trigger.
 Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 FIRST, START, LOADS, WORK = 20, 4, 3, 10  # time units: the first kernel; another kernel's start, loads, other work
 
 

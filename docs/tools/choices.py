@@ -9,8 +9,6 @@ import math
 import pathlib
 import struct
 
-import files  # ends a program that was started from this module, which is no tool
-
 ROUTER = pathlib.Path("common/data/router")
 NUM_EXPERTS, GROUP, KEPT, TOPK, SCALE = 256, 32, 4, 8, 2.5
 BUSIEST, WORDS = 5, 3

@@ -1,7 +1,5 @@
 """Data for the figure of chapter 12's ranks: what each rank has. Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 
 def ranks(dp, tp, ep, tokens):
     """Returns each rank's tokens, its part of the experts and its slice of each, as common/harness/parallel/split.c

@@ -11,8 +11,6 @@ import itertools
 import re
 import xml.etree.ElementTree
 
-import files  # ends a program that was started from this module, which is no tool
-
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch

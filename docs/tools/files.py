@@ -14,24 +14,6 @@ VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 
-def _is_tool(path):
-    return re.search(r'^if __name__ == "__main__":', path.read_text(), re.MULTILINE) is not None
-
-
-def _refuse_to_run_module():
-    """Ends the program if it was started from a module of this folder that is no tool, which would do nothing."""
-    here, started = pathlib.Path(__file__).resolve().parent, getattr(sys.modules["__main__"], "__file__", None)
-    if not started or pathlib.Path(started).resolve().parent != here or _is_tool(pathlib.Path(started)):
-        return
-    tools = ", ".join(path.name for path in sorted(here.glob("*.py")) if _is_tool(path))
-    name = pathlib.Path(started).name
-    print(f"{name}: a module that tools import, not a tool; the tools are {tools}", file=sys.stderr)
-    sys.exit(2)
-
-
-_refuse_to_run_module()
-
-
 def parser(description, *flags, **options):
     """Returns a parser for a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
     text."""

@@ -2,8 +2,6 @@
 align and the layer, and the sectors and banks that a warp's requests touch. Used by figures.py."""
 import math
 
-import files  # ends a program that was started from this module, which is no tool
-
 # A logit for each token (row) and expert (column).
 LOGITS = ((0.1, 1.9, 1.2, -0.5), (-0.3, 0.8, 0.4, 1.6), (1.1, 0.2, 2.0, 0.3))
 TOPK, BLOCK_SIZE = 2, 2

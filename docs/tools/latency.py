@@ -1,7 +1,5 @@
 """A model of one warp scheduler, for the primer's figure of how warps hide each other's latency."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 LATENCY, CYCLES = 6, 24  # cycles from an instruction to the next, which needs its result; cycles of a run
 
 

@@ -2,8 +2,6 @@
 the sums of a thread in a tile, from a trace. Used by figures.py."""
 import math
 
-import files  # ends a program that was started from this module, which is no tool
-
 LANES_PER_ROW = 16  # neighbouring lanes that compute neighbouring columns
 
 

@@ -9,8 +9,6 @@ all results, if there is one: its title, the numbers of tokens, the ends of the 
 the axis."""
 from types import SimpleNamespace as Operator
 
-import files  # ends a program that was started from this module, which is no tool
-
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 
 OPERATORS = {

@@ -61,9 +61,7 @@ def recorded(runs, only_first_command=False, subject="These numbers"):
     programs = [results.program_of(run) for run in runs]  # replaced by NAME, so that equal commands merge
     commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
                 for run, program in zip(runs, programs)]
-    both_ways = " With `--overlap 1`, `--bench` times the launches with and without overlap." * any(
-        "--overlap 1" in command for command in commands)
-    return f"{subject} were recorded {where_and_when(runs)} by {_commands(commands, only_first_command)}.{both_ways}"
+    return f"{subject} were recorded {where_and_when(runs)} by {_commands(commands, only_first_command)}."
 
 
 def _input_in_words(text):

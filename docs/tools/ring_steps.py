@@ -1,7 +1,5 @@
 """Data for the figures of chapters 16a and 16b, computed from the rules of its barriers and products. Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 
 def phases(stages, tiles):
     """Returns the schedule of a ring between a copying and a multiplying warp: for each tile its stage, its round, the

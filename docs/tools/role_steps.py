@@ -1,8 +1,6 @@
 """Data for the figure of chapter 16b's roles: the order in which the warps of a block copy and multiply, from a kernel's
 trace, and times for it under simple assumptions. Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 COPY, START, PRODUCT = 2, 1, 2  # assumed units of time: the copies of a step, to start its products, to compute them
 WARPGROUP = 4  # warps
 

@@ -11,8 +11,6 @@ import re
 import shutil
 import subprocess
 
-import files  # ends a program that was started from this module, which is no tool
-
 COUNTS = "--counts 3,1,7,0,4,1,6,3"
 COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
              "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")

@@ -4,8 +4,6 @@ import html
 import json
 import re
 
-import files  # ends a program that was started from this module, which is no tool
-
 # Parts of a page that are not its own text: scripts, links to other pages, code that another page also has.
 LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
                       r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)

@@ -1,8 +1,6 @@
 """Reads the stages of a block, with their cycles, from the table in a chapter's lab notes."""
 import pathlib
 
-import files  # ends a program that was started from this module, which is no tool
-
 
 def stage_cycles(chapter):
     """Returns the cycles of each stage of a block, in order, from the table with the columns "stage" and "cycles" in

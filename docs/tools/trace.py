@@ -4,8 +4,6 @@ import math
 import pathlib
 import struct
 
-import files  # ends a program that was started from this module, which is no tool
-
 LANES = range(32)
 KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load",
          "global_store",

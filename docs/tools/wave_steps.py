@@ -1,8 +1,6 @@
 """Data for the figures of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
 token with eight groups, and how a wave merges the lists of a token's kept groups. Used by figures.py."""
 
-import files  # ends a program that was started from this module, which is no tool
-
 NUM_HALVES = 8
 WAVE, LIST = 64, 8
 EMPTY = WAVE + 1  # ranks below all candidates

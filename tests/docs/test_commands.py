@@ -28,16 +28,6 @@ def code(text):
 
 
 class Commands(unittest.TestCase):
-    def test_a_module_started_as_a_script_says_that_it_is_no_tool(self):
-        for path in sorted((ROOT / "docs/tools").glob("*.py")):
-            if '\nif __name__ == "__main__":' in path.read_text():
-                continue
-            ended = subprocess.run([sys.executable, path, "nothing"], capture_output=True, text=True)
-            with self.subTest(path.name):
-                self.assertRegex(ended.stderr, rf"\A{path.name}: a module that tools import, not a tool; the tools are "
-                                               r"[a-z_]+\.py(, [a-z_]+\.py)+\n\Z")
-                self.assertEqual((ended.stdout, ended.returncode), ("", 2))
-
     def test_a_page_of_a_trace_needs_four_arguments(self):
         tool = ROOT / "docs/tools/stepper_pages.py"
         ended = subprocess.run([sys.executable, tool, "trace.json"], capture_output=True, text=True)

@@ -589,8 +589,6 @@ class Overlap(course.Course):
         self.assertEqual(self.writes("<!-- times: f32 overlap 03_gate 03_gate_variant -->")[:-1], [
             *OVERLAP_HEAD, f"| 03_gate, without overlap | 5.50 |{rest}", f"| 03_gate, overlapping | 3.00 |{rest}",
             f"| 03_gate_variant, overlapping | 3.50 |{rest}", f"| floor | 0.500 |{rest}"])
-        self.assertTrue(self.row("These numbers").endswith(
-            " With `--overlap 1`, `--bench` times the launches with and without overlap."))
         self.assertEqual(self.writes("<!-- times: align 64 overlap 04_align -->")[2:4], [
             f"| 04_align, without overlap | 7.50 |{rest}", f"| 04_align, overlapping | 6.00 |{rest}"])
         self.writes("<!-- times: routing f32 overlap 05_both -->")
