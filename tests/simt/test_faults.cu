@@ -4101,26 +4101,26 @@ struct two_of_three {
     three_numbers first, second;
 };
 
+static __device__ void write_half_and_read(const int *x, int *y)
+{
+    __shared__ int words[32];
+
+    if (threadIdx.x < 16)
+        words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x]; // [store_that_misses_words] [store_to_check]
+}
+
 FAULT("memory", store_that_misses_words, 1, 32,
       "of 'words' at byte 64 (of 128) that no thread of the block has written; other bytes of it have been written, "
       "the nearest at :")
 {
-    __shared__ int words[32];
-
-    if (threadIdx.x < 16)
-        words[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    y[threadIdx.x] = words[threadIdx.x]; // [store_that_misses_words]
+    write_half_and_read(x, y);
 }
 
 FAULT("memory", store_to_check, 1, 32, "; try: check the index and the condition of the store at :")
 {
-    __shared__ int words[32];
-
-    if (threadIdx.x < 16)
-        words[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    y[threadIdx.x] = words[threadIdx.x]; // [store_to_check]
+    write_half_and_read(x, y);
 }
 
 FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")

@@ -6,51 +6,29 @@
 
 #include <string.h>
 
-/** Returns the alignment of the type that the word at `position` names, or 0 if it is no built-in type. */
-static unsigned alignment_of_type(const char *code, size_t position)
-{
-    static const struct {
-        const char *name;
-        unsigned alignment;
-    } types[] = {{"short", 2},         {"half", 2},    {"__half", 2},   {"__nv_bfloat16", 2}, {"int16_t", 2},
-                 {"uint16_t", 2},      {"char2", 2},   {"uchar2", 2},   {"int", 4},           {"unsigned", 4},
-                 {"float", 4},         {"int32_t", 4}, {"uint32_t", 4}, {"char4", 4},         {"uchar4", 4},
-                 {"short2", 4},        {"ushort2", 4}, {"half2", 4},    {"__half2", 4},       {"long", 8},
-                 {"double", 8},        {"int64_t", 8}, {"uint64_t", 8}, {"size_t", 8},        {"int2", 8},
-                 {"uint2", 8},         {"float2", 8},  {"short4", 8},   {"ushort4", 8},       {"int4", 16},
-                 {"uint4", 16},        {"float4", 16}, {"double2", 16}, {"longlong2", 16},    {"ulonglong2", 16},
-                 {"__nv_bfloat162", 4}};
-
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (is_word_at(code, position, types[i].name))
-            return types[i].alignment;
-    return 0;
-}
-
 /**
  * If a pointer to a built-in type of 2 bytes or more is named at `position`, returns the end of the pointer type and
  * stores the type's alignment; otherwise returns NOWHERE.
  */
 static size_t pointer_type_end(const char *code, size_t position, unsigned *alignment)
 {
-    static const char *const others[] = {"const", "volatile", "signed", "unsigned", "char", NULL};
-    bool is_char = false;
+    static const char *const qualifiers[] = {"const", "volatile", "signed", "__restrict__", NULL};
 
     *alignment = 0;
     for (position = skip_space(code, position); is_word_character(code[position]);
          position = skip_space(code, word_end(code, position))) {
-        const unsigned of_word = alignment_of_type(code, position);
+        const size_t end = word_end(code, position);
+        const unsigned size = size_of_built_in_type(code, position, end);
 
-        if (of_word == 0 && !contains_word(code, position, word_end(code, position), others))
+        if (size > 0)
+            *alignment = size;
+        else if (!contains_word(code, position, end, qualifiers))
             return NOWHERE;
-        is_char = is_char || is_word_at(code, position, "char");
-        if (!is_word_at(code, position, "unsigned") || *alignment == 0) /* `unsigned long` is aligned as `long` */
-            *alignment = of_word;
     }
-    if (is_char || *alignment == 0 || code[position] != '*')
+    if (*alignment < 2 || code[position] != '*')
         return NOWHERE;
     position = skip_space(code, position + 1);
-    while (is_word_at(code, position, "const") || is_word_at(code, position, "__restrict__"))
+    while (is_word_character(code[position]) && contains_word(code, position, word_end(code, position), qualifiers))
         position = skip_space(code, word_end(code, position));
     return position;
 }

@@ -558,6 +558,23 @@ size_t member_chain_begin(const char *code, size_t position)
     }
 }
 
+unsigned size_of_built_in_type(const char *code, size_t begin, size_t end)
+{
+    static const char *const types[5][12] = {
+        {"char", "bool", "int8_t", "uint8_t", NULL},
+        {"short", "half", "__half", "__nv_bfloat16", "int16_t", "uint16_t", "char2", "uchar2", NULL},
+        {"int", "unsigned", "float", "int32_t", "uint32_t", "char4", "uchar4", "short2", "half2", "__half2",
+         "__nv_bfloat162", NULL},
+        {"long", "double", "int64_t", "uint64_t", "size_t", "int2", "uint2", "float2", "short4", NULL},
+        {"int4", "uint4", "float4", "double2", "longlong2", "ulonglong2", NULL},
+    };
+
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        if (contains_word(code, begin, end, types[i]))
+            return 1u << i;
+    return 0;
+}
+
 size_t named_value_end(const char *code, size_t position)
 {
     size_t end = position;

@@ -167,6 +167,12 @@ bool value_ends_at(const char *code, size_t end);
 size_t member_chain_begin(const char *code, size_t position);
 
 /**
+ * Returns the size, which is also the alignment, of the built-in type or vector whose name ends with the word in
+ * [begin, end), or 0 for other words.
+ */
+unsigned size_of_built_in_type(const char *code, size_t begin, size_t end);
+
+/**
  * Returns the end of the name at `position` and of its members, subscripts and calls, as in a.b[i]->c(d), or `position`
  * if there is no name.
  */

@@ -492,21 +492,6 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
     return rewrite_device_variable(source, position, end, &space);
 }
 
-/** Returns the size of a type of 1, 2 or 4 bytes whose last word is in [begin, end), or 0 for other words. */
-static unsigned size_of_type(const char *code, size_t begin, size_t end)
-{
-    static const char *const types[3][9] = {
-        {"char", "bool", "int8_t", "uint8_t", NULL},
-        {"short", "half", "__half", "__nv_bfloat16", "int16_t", "uint16_t", NULL},
-        {"int", "unsigned", "float", "int32_t", "uint32_t", NULL},
-    };
-
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        if (contains_word(code, begin, end, types[i]))
-            return 1u << i;
-    return 0;
-}
-
 /** Returns whether the innermost open brace before `position` is that of a block of statements, not of a class. */
 static bool is_in_block(const char *code, size_t position)
 {
@@ -539,7 +524,7 @@ void align_small_array(struct source *source, size_t position, size_t end)
 {
     enum { ALIGNED_ANYWAY = 16 };
     const char *const code = source->code;
-    const unsigned size = size_of_type(code, position, end);
+    const unsigned size = size_of_built_in_type(code, position, end);
     const size_t name = skip_space(code, end), open = size && name > end ? skip_space(code, word_end(code, name)) : 0;
 
     if (size == 0 || !in_device_function(source) || name == end || !is_word_character(code[name]) || code[open] != '[')
