@@ -11,9 +11,9 @@
 
 /** Requirements beyond compute capability 7.5, the minimum for this course. All zeros means no further requirements. */
 struct gpu_needs {
-    int min_compute_capability; /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
+    int min_compute_capability;     /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
     bool requires_exact_capability; /**< later GPUs lack these instructions */
-    const char *feature_name; /**< feature that requires the capability, such as "bulk copies" */
+    const char *feature_name;       /**< feature that requires the capability, such as "bulk copies" */
 };
 
 /** The GPU that runs the kernels. All zeros for the simulator, which needs no checks. */
