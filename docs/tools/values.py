@@ -119,7 +119,7 @@ class Values:
                  for row in rows]
         if any(len(row) != len(cells) for row in texts):
             raise ValueError(f"a row of another number of cells than the head's {len(cells)}")
-        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|", row[at]) for row in texts)
+        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|-?", row[at]) for row in texts)
                    for at in range(len(cells))]
         lines = ["|" + "".join(f" {text}".rstrip() + " |" for text in row) for row in [cells, *texts]]
         lines[1:1] = ["|" + "".join("---:|" if number else "---|" for number in numbers)]
