@@ -212,7 +212,7 @@ def code_of(text):
     blanked out."""
     for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
                     r"static_assert\((?:[^()]|\([^()]*\))*\);",
-                    r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
+                    r"\b(wgmma_compiler_fence|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
         text = re.sub(pattern, lambda match: blank(match[0]), text, flags=re.DOTALL | re.MULTILINE)
     return text
 

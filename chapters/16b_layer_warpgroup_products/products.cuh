@@ -18,8 +18,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
     for (int step = 0; step < steps; step++, ring_state.next()) {
         mbarrier_wait(&shared.filled[ring_state.index], ring_state.parity);
         async_proxy_fence_shared(); /* makes the threads' copies visible to the tensor cores */
-        wgmma_keep(sums[0]);
-        wgmma_keep(sums[1]);
+        wgmma_compiler_fence(sums[0]);
+        wgmma_compiler_fence(sums[1]);
         wgmma_fence();
 #pragma unroll
         for (int k = 0; k < K_STEP; k += MMA_K) {
@@ -36,8 +36,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
         previous_stage = ring_state.index;
     }
     wgmma_wait_group<0>();
-    wgmma_keep(sums[0]);
-    wgmma_keep(sums[1]);
+    wgmma_compiler_fence(sums[0]);
+    wgmma_compiler_fence(sums[1]);
     if (steps > 0 && lane == 0)
         mbarrier_arrive(&shared.emptied[previous_stage]);
 }

@@ -33,13 +33,13 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     __syncthreads();
 
     async_proxy_fence_shared(); /* makes the threads' writes visible to the asynchronous proxy */
-    wgmma_keep(d);
+    wgmma_compiler_fence(d);
     wgmma_fence();
     for (int k = 0; k < LENGTH; k += MMA_K)
         wgmma_m64k16_bf16(d, wgmma_descriptor(stage[0] + k), wgmma_descriptor(stage[MMA_ROWS] + k));
     wgmma_commit_group();
     wgmma_wait_group<0>(); /* the sums are valid only after this wait */
-    wgmma_keep(d);
+    wgmma_compiler_fence(d);
 
     for (int i = 0; i < TOKENS / 2; i++) {
         int row = 0, token = 0;

@@ -202,14 +202,14 @@ static __global__ __launch_bounds__(160) void product_kernel(const __grid_consta
         sums[i] = 0;
     for (int step = 0; step < PRODUCT_DEPTH / 64; step++) {
         mbarrier_wait(&full, step & 1);
-        wgmma_keep(sums);
+        wgmma_compiler_fence(sums);
         wgmma_fence();
 #pragma unroll
         for (int k = 0; k < 4; k++)
             wgmma_m64k16_bf16(sums, wgmma_descriptor(a + 32 * k), wgmma_descriptor(b + 32 * k));
         wgmma_commit_group();
         wgmma_wait_group<0>();
-        wgmma_keep(sums);
+        wgmma_compiler_fence(sums);
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&empty);
     }
@@ -286,13 +286,13 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
 #endif
     mbarrier_wait(&full, 0);
     async_proxy_fence_shared();
-    wgmma_keep(sums);
+    wgmma_compiler_fence(sums);
     wgmma_fence();
     for (int k = 0; k < 4; k++)
         wgmma_m64k16_bf16(sums, wgmma_descriptor(stages + 32 * k), wgmma_descriptor(stages + 64 * 128 + 32 * k));
     wgmma_commit_group();
     wgmma_wait_group<0>();
-    wgmma_keep(sums);
+    wgmma_compiler_fence(sums);
     const int row = (int)threadIdx.x / 32 * 16 + (int)threadIdx.x % 32 / 4;
 
     for (int i = 0; i < 8; i++)

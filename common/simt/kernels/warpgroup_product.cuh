@@ -33,7 +33,7 @@ SIMT_DEVICE void wgmma_wait_group(void)
 }
 
 template <int COUNT>
-SIMT_DEVICE void wgmma_keep(float (&)[COUNT])
+SIMT_DEVICE void wgmma_compiler_fence(float (&)[COUNT])
 {
 }
 
