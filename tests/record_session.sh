@@ -41,6 +41,13 @@ answers() {
     fill "exercises/$exercise/exercise.cu" "$1" >"$tree/exercises/mine/$exercise.cu"
 }
 
+# shows_answer: prints the learner's edit; only the wrong one is shown, because the right one would solve the exercise
+shows_answer() {
+    echo "\$ sed -n '/TODO group_score/,/END group_score/p' exercises/mine/$exercise.cu"
+    sed -n '/TODO group_score/,/END group_score/p' "$tree/exercises/mine/$exercise.cu"
+    echo
+}
+
 session() {
     learn_tree "$b" "$tree"
     learn_exercise "$b" "$tree" $exercise $exercise
@@ -51,6 +58,7 @@ session() {
     types "$b/learn" hint 01
     answer_named "exercises/$exercise/wrong_answers.txt" ties_count_once >"$scratch/answer"
     answers "$scratch/answer" 'the largest, then the largest of the smaller ones: drops equal values'
+    shows_answer
     types "$b/learn" run 01 --seed 1
     answers "exercises/$exercise/solution.txt" 'when a new largest is found, the old one becomes the second'
     types "$b/learn" run 01 --seed 1

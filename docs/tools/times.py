@@ -156,14 +156,24 @@ def _compared_with(request, chapters):
     return [((run or {}).get("before", "before"), run, "before")]
 
 
+def _floor_run(request, recorded, floor, num_tokens):
+    """Returns the run that has the floor of so many tokens: `floor` or, if it has no such row and the operator's
+    chapters share one floor, the run of the first chapter that has one."""
+    names = [name for name in recorded if OPERATORS[request.operator].one_floor and
+             _operator_of(name) == request.operator and results.chapter_of(name) == name]
+    runs = [floor, *(results.find(recorded, name, **request.fields) for name in names)]
+    return next((run for run in runs if results.median(results.row_of(run, num_tokens), "floor_us") is not None), floor)
+
+
 def _sweep_table(request, recorded):
     library, chapters, floor = _read_runs(request, recorded)
     sizes = OPERATORS[request.operator].sizes
     rows = [(label, [library] * len(sizes), column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), [run] * len(sizes), column) for name, run, column in chapters]
     rows[:0] = [(label, [run] * len(sizes), column) for label, run, column in _compared_with(request, chapters)]
-    rows.append(("floor", [floor] * len(sizes), "floor_us"))
-    return sizes, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
+    floors = [_floor_run(request, recorded, floor, size) for size in sizes]
+    rows.append(("floor", floors, "floor_us"))
+    return sizes, rows, provenance.recorded([*floors, *(run for _, run, _ in chapters), library])
 
 
 def _small_table(request, recorded):

@@ -108,6 +108,13 @@ class Gate(course.Course):
         self.assertEqual(self.writes("<!-- times: f32 03_second 02_first -->"),
                          [*HEAD, ALL[3], *ALL[7:10], ALL[-1].replace("-02 and 2026-01-03", "-02 and 2026-01-03")])
 
+    def test_the_floor_of_another_chapter_where_the_first_has_none(self):
+        self.first["rows"][1]["floor_us"] = 0.625
+        self.second["rows"][0]["floor_us"] = 0.75
+        self.save()
+        self.writes("<!-- times: f32 02_first -->")
+        self.assertEqual(self.row("| floor"), "| floor | 0.500 | 0.625 | - | - | - | - | 0.750 |")
+
     def test_a_chapter_without_runs_and_the_host(self):
         self.writes("<!-- times: f32 04_third 01_cpu_baseline -->")
         self.assertEqual(self.row("| 04_"), "| 04_third | - | - | - | - | - | - | - |")
