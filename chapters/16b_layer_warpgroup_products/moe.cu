@@ -155,10 +155,12 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
 
     if (status == cudaSuccess && blocks == 0)
         return moe_launch_any_shape(&problem, &buffers, stream);
+    // [tensor_maps]
     if (status == cudaSuccess &&
         (tensor_map_bf16(&w13, buffers.w13, (uint64_t)(experts * 2 * i), (uint64_t)h, MMA_ROWS, K_STEP, SWIZZLE) ||
          tensor_map_bf16(&w2, buffers.w2, (uint64_t)(experts * h), (uint64_t)i, MMA_ROWS, K_STEP, SWIZZLE)))
         status = cudaErrorInvalidValue;
+    // [tensor_maps]
     if (status != cudaSuccess)
         return status;
     return launch_cooperative(problem.overlap, layer_kernel<Tile>, blocks, Tile::THREADS, sizeof(block_shared<Tile>),
