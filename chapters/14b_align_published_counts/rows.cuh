@@ -117,7 +117,6 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
                     all = all && seen[k] & WRITTEN;
             }
             good = good && all;
-            // [poll]
             word64 sum = 0, earlier = 0; /* each count's bit field has room for the sum of ROWS_AT_ONCE counts */
 
 #pragma unroll
@@ -131,6 +130,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             sums[1] += sum >> bits & mask;
             before[0] += earlier & mask;
             before[1] += earlier >> bits & mask;
+            // [poll]
         }
         store_counts<COUNTS_PER_WORD>(&s.partial[2 * team * s.padded_experts + w * COUNTS_PER_WORD], sums);
         store_counts<COUNTS_PER_WORD>(&s.partial[(2 * team + 1) * s.padded_experts + w * COUNTS_PER_WORD], before);

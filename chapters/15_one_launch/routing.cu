@@ -253,9 +253,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned group_of_lane = lane % Router::GROUPS;
     constexpr unsigned LAST_WARP = Router::WARPS - 1; /* seldom has to wait for a token's word */
     word64 old_word = 0;                              /* the value of this block's word before it published */
-    // [kernel]
 
-    // [gate]
     const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes the bias */
 
     wait_for_previous_kernel();
@@ -272,6 +270,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         shared.num_candidates = 0;
         shared.word = 0;
     }
+    // [kernel]
+    // [gate]
     if (expert % Router::GROUP_SIZE == 0) {
         shared.group_scores[expert / Router::GROUP_SIZE] = score_of_group<Choice>(
             choice_of(best.first), choice_of(best.second), correction_bias != NULL);
