@@ -119,8 +119,8 @@ def draw_ring(data, title):
         write(ax, x + 20, bottom + 28, words)
     lines(ax, [(557, bottom + 16, 557, bottom + 32)], "ink", 2)
     write(ax, 570, bottom + 28, "wait, then barrier")
-    write(ax, 14, bottom + 52, "From left to right: what warp 0 does. Numbers are steps. Each operation is one cell "
-                               "wide, whatever its time.")
+    write(ax, 14, bottom + 52, "From left to right: what warp 0 does. Numbers are steps. Each operation is drawn one cell "
+                               "wide, however long it takes.")
     return ax
 
 
