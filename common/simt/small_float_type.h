@@ -20,7 +20,7 @@
 
 /* --- rounding ----------------------------------------------------------------------------------------------------- */
 
-enum simt_rounding { SIMT_NEAREST, SIMT_TO_ZERO, SIMT_DOWN, SIMT_UP };
+enum simt_rounding { SIMT_ROUND_NEAREST, SIMT_ROUND_TO_ZERO, SIMT_ROUND_DOWN, SIMT_ROUND_UP };
 
 /** Returns `yes` if the condition holds, otherwise `no`, without a branch. */
 template <class Integer>
@@ -37,8 +37,8 @@ template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool above, bool below)
 {
     const bool negative = nearest >> (sizeof(Bits) * 8 - 1);
-    const bool up = above & ((mode == SIMT_UP) | ((mode == SIMT_TO_ZERO) & negative));
-    const bool down = below & ((mode == SIMT_DOWN) | ((mode == SIMT_TO_ZERO) & !negative));
+    const bool up = above & ((mode == SIMT_ROUND_UP) | ((mode == SIMT_ROUND_TO_ZERO) & negative));
+    const bool down = below & ((mode == SIMT_ROUND_DOWN) | ((mode == SIMT_ROUND_TO_ZERO) & !negative));
 
     return (Bits)(nearest + ((up & !negative) | (down & negative)) - ((up & negative) | (down & !negative)));
 }
@@ -51,8 +51,8 @@ SIMT_INLINE double simt_round_to_odd(double nearest, bool above, bool below)
 {
     const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
 
-    return __builtin_bit_cast(double,
-                              simt_step_to_neighbour<SIMT_TO_ZERO>(bits, above, below) | (uint64_t)(above | below));
+    return __builtin_bit_cast(double, simt_step_to_neighbour<SIMT_ROUND_TO_ZERO>(bits, above, below) |
+                                          (uint64_t)(above | below));
 }
 
 SIMT_INLINE double simt_sum_rounded_to_odd(double x, double y)
@@ -396,10 +396,10 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * Defines the functions of `type` and of `pair`; CUDA's function names refer to these types as `name` and `pair_name`.
  */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_DOWN, floor) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_UP, ceil) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_ROUND_NEAREST, rint) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_ROUND_TO_ZERO, trunc) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_ROUND_DOWN, floor) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_ROUND_UP, ceil) \
     SIMT_INLINE float __##name##2float(type value) { return value; } \
     SIMT_INLINE type __float2##name(float value) { return value; } \
     SIMT_INLINE type __double2##name(double value) { return value; } \

@@ -117,7 +117,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     if (simt_stream_is_capturing(stream))
         return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
-    simt_graph_launch_stack = SIMT_CALLERS_STACK();
+    simt_graph_launch_stack_pointer = SIMT_CALLER_STACK_POINTER();
     part_streams(exec);
     if (exec->launched)
         error = cudaStreamWaitEvent(stream, exec->event[exec->graph->num_events], 0);
@@ -125,9 +125,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         const struct graph_step *step = &exec->graph->steps[i];
         const cudaStream_t its = exec->stream[step->stream_index];
 
-        if (step->kind == STEP_WORK)
+        if (step->kind == GRAPH_STEP_WORK)
             error = step->replay(step->operand_copy, its);
-        else if (step->kind == STEP_RECORD)
+        else if (step->kind == GRAPH_STEP_EVENT_RECORD)
             error = cudaEventRecord(exec->event[step->event_index], its);
         else
             error = cudaStreamWaitEvent(its, exec->event[step->event_index], 0);
@@ -167,6 +167,6 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
         return SIMT_FAIL(cudaErrorNotSupported);
     *count = 0;
     for (size_t i = 0; i < graph->num_steps; i++)
-        *count += graph->steps[i].kind == STEP_WORK;
+        *count += graph->steps[i].kind == GRAPH_STEP_WORK;
     return cudaSuccess;
 }

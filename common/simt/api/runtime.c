@@ -55,20 +55,20 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .totalGlobalMem = simt_physical_memory_bytes(),
         .sharedMemPerBlock = SHARED_BYTES_DEFAULT,
         .sharedMemPerBlockOptin = SHARED_BYTES_LIMIT,
-        .sharedMemPerMultiprocessor = PROCESSOR_SHARED_BYTES,
-        .regsPerBlock = PROCESSOR_REGISTERS,
+        .sharedMemPerMultiprocessor = MULTIPROCESSOR_SHARED_BYTES,
+        .regsPerBlock = MULTIPROCESSOR_REGISTERS,
         .warpSize = WARP_LANES,
         .memPitch = INT32_MAX,
         .maxThreadsPerBlock = BLOCK_THREADS,
-        .maxThreadsPerMultiProcessor = PROCESSOR_THREADS,
+        .maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS,
         .maxThreadsDim = {1024, 1024, 64},
         .maxGridSize = {INT32_MAX, 65535, 65535},
         .totalConstMem = 65536,
         .major = 9,
         .minor = 0,
-        .multiProcessorCount = NUM_PROCESSORS,
-        .regsPerMultiprocessor = PROCESSOR_REGISTERS,
-        .maxBlocksPerMultiProcessor = PROCESSOR_BLOCKS,
+        .multiProcessorCount = NUM_MULTIPROCESSORS,
+        .regsPerMultiprocessor = MULTIPROCESSOR_REGISTERS,
+        .maxBlocksPerMultiProcessor = MULTIPROCESSOR_BLOCKS,
         .cooperativeLaunch = 1,
         .concurrentKernels = 1,
         .asyncEngineCount = 1,
@@ -192,7 +192,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
                                        "a kernel has already called malloc() or new" SIMT_ADVICE_PREFIX
                                        "the call before the first launch");
     limits[limit] = value;
-    simt_heap_limit = limits[cudaLimitMallocHeapSize];
+    simt_heap_limit_bytes = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
 }
 

@@ -169,7 +169,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
     va_list arguments;
 
     if (simt_is_second_host_thread())
-        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
+        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE);
     if (suspected.present && suspicion == SUSPECT_UNWRITTEN && error != cudaErrorLaunchTimeout && simt_fault_end_thread)
         simt_fault_end_thread(pc);
     /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
@@ -325,7 +325,7 @@ static void locate(char here[LOCATION_TEXT_SIZE])
     }
 }
 
-const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE])
+const char *simt_format_thousands_separated(uint64_t number, char text[NUMBER_TEXT_SIZE])
 {
     char *at = text + NUMBER_TEXT_SIZE - 1;
 

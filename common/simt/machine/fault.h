@@ -113,7 +113,7 @@ cudaError_t simt_fault_error(void);
 
 enum { NUMBER_TEXT_SIZE = 32 };
 /** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
-const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE]);
+const char *simt_format_thousands_separated(uint64_t number, char text[NUMBER_TEXT_SIZE]);
 
 /** Returns the advice for faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *fault_kind);
@@ -121,7 +121,7 @@ const char *simt_fault_advice(const char *fault_kind);
 /**
  * Format of a program counter in a fault's text; simt_fault_add_locations() replaces it with ":line" or "file:line".
  */
-#define SIMT_LOCATION "\001%" PRIxPTR "\002"
+#define SIMT_LOCATION_FORMAT "\001%" PRIxPTR "\002"
 /**
  * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_add_locations() adds the advice for
  * its kind.

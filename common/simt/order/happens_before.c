@@ -20,7 +20,7 @@ struct ordering_state simt_order;
 
 static unsigned running_thread(void)
 {
-    return simt_order.thread_bits >> CELL_THREAD_SHIFT;
+    return simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 }
 
 /*
@@ -75,7 +75,7 @@ uint32_t simt_block_running_at(uint32_t epoch)
 
 bool simt_epoch_can_never_be_ordered(uint32_t epoch)
 {
-    return !simt_order.blocks_are_interleaved && epoch >= simt_order.first_epoch &&
+    return !simt_order.blocks_are_interleaved && epoch >= simt_order.launch_begin_epoch &&
            epoch < simt_order.block_ordering.block_begin_epoch && !segments[segment_at(epoch)].released;
 }
 
@@ -229,7 +229,7 @@ bool simt_order_is_unreleased_since(uint32_t epoch)
 {
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
+    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
     const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
     return simt_order.block_ordering.barrier_ordered_before_epoch <= epoch &&
@@ -311,11 +311,11 @@ static void overlap(const struct past_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
     simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
-    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
+    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.launch_begin_epoch;
     while (count > 1 && launch[count - 1].has_synced_dependency)
         count--;
     simt_order.first_epoch_ordered_by_dependency_sync = count > 0 ? launch[count - 1].first_epoch
-                                                                  : simt_order.first_epoch;
+                                                                  : simt_order.launch_begin_epoch;
 }
 
 void simt_order_grid_dependency_sync(void)
@@ -324,8 +324,9 @@ void simt_order_grid_dependency_sync(void)
 
     simt_order.has_synced_dependency = true;
     if (order)
-        order->happens_before = simt_vector_clock_advance(
-            order->happens_before, simt_clock_thread_of_overlapped_launches(), CLOCK_LANE, simt_order.first_epoch);
+        order->happens_before = simt_vector_clock_advance(order->happens_before,
+                                                          simt_vector_clock_overlapped_launches_thread(), CLOCK_LANE,
+                                                          simt_order.launch_begin_epoch);
 }
 
 static void drop_threads(struct thread_ordering_clocks *threads)
@@ -352,7 +353,7 @@ void simt_order_end_block(struct block_ordering *block)
 bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
-    simt_order.first_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
+    simt_order.launch_begin_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.blocks_are_interleaved = interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
@@ -455,7 +456,7 @@ static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *or
 {
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
+    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
     struct vector_clock *now = simt_vector_clock_retain(order->happens_before);
 
     now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block_ordering.barrier_ordered_before_epoch);
@@ -501,8 +502,8 @@ void simt_order_mbarrier_release(struct vector_clock **released)
 
 void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *released = simt_vector_clock_advance(*released, clock_thread_number(simt_order.block_number, thread), CLOCK_LANE,
-                                          epoch + 1);
+    *released = simt_vector_clock_advance(*released, vector_clock_thread_number(simt_order.block_number, thread),
+                                          CLOCK_LANE, epoch + 1);
 }
 
 void simt_order_mbarrier_acquire(struct vector_clock *released)
@@ -582,7 +583,7 @@ const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
 static bool has_synced_dependency(bool volatile_load)
 {
     return simt_order.all_have_synced_dependency ||
-           is_known(simt_clock_thread_of_overlapped_launches(), simt_order.ordered_before_epoch, volatile_load);
+           is_known(simt_vector_clock_overlapped_launches_thread(), simt_order.ordered_before_epoch, volatile_load);
 }
 
 const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
@@ -608,7 +609,7 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_lo
     const unsigned me = running_thread();
     const bool here = simt_is_epoch_of_running_block(epoch);
 
-    if (epoch < simt_order.first_epoch)
+    if (epoch < simt_order.launch_begin_epoch)
         return ordered_launch(epoch, volatile_load);
     if (epoch < simt_order.grid_barrier_ordered_before_epoch)
         return true;
@@ -618,8 +619,8 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_lo
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return is_known(clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread), epoch,
-                    volatile_load);
+    return is_known(vector_clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread),
+                    epoch, volatile_load);
 }
 
 bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
@@ -631,7 +632,7 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
     if (epoch < simt_order.ordered_before_epoch ||
         (epoch < simt_order.block_ordering.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
         return true;
-    FOR_EACH_LANE (warp, threads->warps) {
+    FOR_EACH_LANE (warp, threads->warp_mask) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
             if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
                 continue;
@@ -651,6 +652,7 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
                                                                  : simt_block_running_at(epoch);
 
     return simt_order.block_ordering.thread_clocks &&
-           epoch < simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
-                                           simt_clock_async_proxy_thread(clock_thread_number(block, thread), space));
+           epoch < simt_vector_clock_epoch(
+                       simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
+                       simt_vector_clock_async_proxy_thread(vector_clock_thread_number(block, thread), space));
 }

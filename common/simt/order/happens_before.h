@@ -80,8 +80,8 @@ struct block_ordering {
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
 struct ordering_state {
     uint32_t epoch;
-    uint32_t thread_bits; /**< number of the running thread, shifted to its bits in a shadow cell */
-    uint32_t first_epoch; /**< epoch at which the launch began */
+    uint32_t packed_thread;      /**< number of the running thread, shifted by WRITE_THREAD_SHIFT (shadow_cell.h) */
+    uint32_t launch_begin_epoch; /**< epoch at which the launch began */
     /**
      * End of the last grid barrier, or start of the launch: this launch's accesses at epochs below this are ordered.
      */
@@ -158,7 +158,7 @@ void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thre
 /** Acquires an mbarrier's clock for the running thread. */
 void simt_order_mbarrier_acquire(struct vector_clock *released);
 /**
- * Records a proxy fence of the running thread between its accesses to `space`, an enum shadow_space, and those of the
+ * Records a proxy fence of the running thread between its accesses to `space`, an enum memory_space, and those of the
  * asynchronous proxy.
  */
 void simt_order_proxy_fence(int space);
