@@ -24,10 +24,12 @@ void simt_check_pointer_parameter(const void *pointer);
  */
 bool simt_may_read_parameter(const void *address, unsigned number);
 /**
- * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `room` that it has.
- * Returns cudaSuccess if the pointer is to other memory or to a variable whose size the program's symbols give.
+ * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `bytes_to_end` that it
+ * has from the pointer on. Returns cudaSuccess if the pointer is to other memory or to a variable whose size the
+ * program's symbols give.
  */
-cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room);
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes,
+                                               size_t bytes_to_end);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_record_symbol_address(const void *symbol);
 /**

@@ -127,7 +127,7 @@ struct simt_small_float {
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
 
     /** Returns an unsigned number that increases with the value, with -0 below +0; returns `nan` for a NaN. */
-    SIMT_METHOD uint32_t order(uint32_t nan) const
+    SIMT_METHOD uint32_t ordered_bits(uint32_t nan) const
     {
         return select_bits(is_nan(), nan, __x ^ (0x8000u | (0x7fffu & (0u - (__x >> 15)))));
     }
@@ -232,12 +232,12 @@ struct simt_small_float {
     /* If one number is a NaN, return the other; if both are, return CUDA's canonical NaN. */
     friend SIMT_METHOD self __hmax(self a, self b)
     {
-        const uint32_t number = select_bits(a.order(0) >= b.order(0), a.__x, b.__x);
+        const uint32_t number = select_bits(a.ordered_bits(0) >= b.ordered_bits(0), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
     friend SIMT_METHOD self __hmin(self a, self b)
     {
-        const uint32_t number = select_bits(a.order(0x10000u) <= b.order(0x10000u), a.__x, b.__x);
+        const uint32_t number = select_bits(a.ordered_bits(0x10000u) <= b.ordered_bits(0x10000u), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
     /* Return CUDA's canonical NaN if either number is a NaN. */

@@ -52,7 +52,7 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
-        return SIMT_FAIL(cudaErrorNotSupported);
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
     return allocate("cudaHostAlloc", pointer, bytes, MEMORY_TYPE_PINNED, SIMT_RETURN_ADDRESS());
 }
 
@@ -66,7 +66,7 @@ static size_t registered_count, registered_room;
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
     if (!pointer || bytes == 0 || simt_is_arena_pointer(pointer))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (flags & ~(unsigned)cudaHostRegisterPortable)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorNotSupported,
                                        "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
@@ -77,7 +77,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
                 SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
                 "the memory is registered already" SIMT_ADVICE_PREFIX "cudaHostUnregister() before");
     if (!simt_array_reserve(&registered, &registered_room, registered_count + 1, sizeof *registered))
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     registered[registered_count++] = (struct registered){pointer, bytes};
     return cudaSuccess;
 }
@@ -90,13 +90,13 @@ cudaError_t cudaHostUnregister(void *pointer)
             return cudaSuccess;
         }
     }
-    return pointer ? SIMT_FAIL(cudaErrorHostMemoryNotRegistered) : SIMT_FAIL(cudaErrorInvalidValue);
+    return pointer ? SIMT_RECORD_FAILURE(cudaErrorHostMemoryNotRegistered) : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     return allocate("cudaMallocManaged", pointer, bytes, MEMORY_TYPE_MANAGED, SIMT_RETURN_ADDRESS());
 }
 
@@ -107,7 +107,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     const size_t row = (width + PITCH - 1) / PITCH * PITCH;
 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *pitch = row;
     return allocate("cudaMallocPitch", pointer, row * height, MEMORY_TYPE_DEVICE, SIMT_RETURN_ADDRESS());
 }
@@ -115,7 +115,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
     if (!pointer || (extent.height > 0 && extent.depth > SIZE_MAX / extent.height))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     pointer->xsize = extent.width;
     pointer->ysize = extent.height;
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
@@ -260,7 +260,7 @@ void simt_mark_unwritten(const void *begin, size_t bytes)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     if (!attributes)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
     if (simt_is_arena_pointer(pointer) ? simt_runtime_may_access(pointer, 1)
                                        : simt_is_device_variable_range(pointer, 1))
@@ -278,7 +278,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
 {
     if (!device || flags != 0 || !simt_is_pinned_or_managed(pointer) ||
         simt_allocation_at_or_after(pointer)->memory_type != MEMORY_TYPE_PINNED)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *device = pointer;
     return cudaSuccess;
 }
@@ -293,23 +293,23 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
         return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
             "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()", bytes);
-    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
+    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
 }
 
 /** Only checks its arguments. */
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     return cudaMemPrefetchAsync(pointer, bytes, advice <= cudaMemAdviseUnsetReadMostly ? 0 : device, NULL);
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (device != 0)
-        return SIMT_FAIL(cudaErrorInvalidDevice);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
     *pool = (cudaMemPool_t)&simt_arena;
     return cudaSuccess;
 }
@@ -319,19 +319,19 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     const bool known = attribute >= cudaMemPoolReuseFollowEventDependencies &&
                        attribute <= cudaMemPoolAttrReleaseThreshold;
 
-    return pool && known && value ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return pool && known && value ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
     (void)bytes;
-    return pool ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return pool ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (!available || !total)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *total = simt_physical_memory_bytes();
     *available = *total > simt_arena.in_use_bytes ? *total - simt_arena.in_use_bytes : 0;
     return cudaSuccess;

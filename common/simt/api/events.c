@@ -58,11 +58,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     SIMT_HOLD_HOST_LOCK;
     if (!event)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const size_t number = free_event();
 
     if (number == MAX_HANDLES)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     events[number] = (struct event){
         .generation = events[number].generation + 1, .alive = true, .timed = !(flags & cudaEventDisableTiming)};
     *event = (cudaEvent_t)simt_make_handle(number, events[number].generation, HANDLE_KIND_EVENT);
@@ -80,9 +80,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     struct event *recorded = event_of(event);
 
     if (!recorded)
-        return simt_reject_handle("cudaEventRecord", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventRecord", "event", SIMT_RETURN_ADDRESS());
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
     recorded->captured = simt_stream_is_capturing(stream);
     if (recorded->captured)
         return simt_capture_event_record(event, stream);
@@ -111,7 +111,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     const struct event *awaited = event_of(event);
 
     if (!awaited)
-        return simt_reject_handle("cudaEventSynchronize", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventSynchronize", "event", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaEventSynchronize", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -126,7 +126,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     struct event *queried = event_of(event);
 
     if (!queried)
-        return simt_reject_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaEventQuery", event, SIMT_RETURN_ADDRESS());
 
     return error == cudaSuccess ? simt_query_stream_clock(&queried->clock, &queried->has_returned_not_ready) : error;
@@ -139,9 +139,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     (void)flags;
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamWaitEvent", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamWaitEvent", "stream", SIMT_RETURN_ADDRESS());
     if (!awaited)
-        return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
     if (simt_stream_is_capturing(stream) || simt_is_captured_event(event))
         return simt_capture_event_wait(stream, event, SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_RETURN_ADDRESS());
@@ -163,9 +163,9 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     const struct event *last = event_of(end);
 
     if (!milliseconds)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!first || !last)
-        return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
         return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
@@ -185,7 +185,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct event *destroyed = event_of(event);
 
     if (!destroyed)
-        return simt_reject_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
     free(destroyed->clock.positions);
     *destroyed = (struct event){.generation = destroyed->generation};
     return cudaSuccess;

@@ -232,14 +232,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
                                        "a stream is being captured already" SIMT_ADVICE_PREFIX
                                        "cudaStreamEndCapture() first");
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     free(capture.recorded);
     capture = (struct capture){.graph = graph_new(),
                                .number = capture.number + 1,
                                .relaxed = mode == cudaStreamCaptureModeRelaxed,
                                .stream = {stream}};
     if (!capture.graph)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     capture.graph->num_streams = 1;
     return cudaSuccess;
 }
@@ -265,7 +265,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     const bool joined = capture.graph && is_joined();
 
     if (!graph)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *graph = NULL;
     if (!capture.graph)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorIllegalState,
@@ -291,7 +291,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
     if (!status)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *status = simt_stream_is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
@@ -300,7 +300,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
 {
     if (graph || dependencies || count)
-        return SIMT_FAIL(cudaErrorNotSupported);
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
     if (id)
         *id = capture.number;
     return cudaStreamIsCapturing(stream, status);

@@ -79,7 +79,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     static char too_much[256];
     char number[NUMBER_TEXT_SIZE];
 
-    if (fixed > SHARED_BYTES_DEFAULT) {
+    if (fixed > SHARED_BYTES_DEFAULT_LIMIT) {
         snprintf(too_much, sizeof too_much,
                  ": the kernel has %s bytes of __shared__ variables of fixed size, and 49,152 are the "
                  "most" SIMT_ADVICE_PREFIX "an extern __shared__ array, whose size is the launch's third parameter, "
@@ -101,7 +101,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
                "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }
-    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared_bytes > limit - fixed) {
+    if (limit == SHARED_BYTES_DEFAULT_LIMIT && launch->dynamic_shared_bytes > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
                "it" SIMT_ADVICE_PREFIX
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";

@@ -44,7 +44,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
                                    bytes, variable, has);
 }
 
-cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room)
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t bytes_to_end)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
@@ -58,7 +58,7 @@ cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *poi
     return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
                                    "%zu bytes, of which this memory of the host has %zu" SIMT_ADVICE_PREFIX
                                    "a size in bytes that fits; for a std::vector, its data() and not its address",
-                                   bytes, room);
+                                   bytes, bytes_to_end);
 }
 
 /** Returns whether a variable of the host at `address` holds a pointer to device memory. */
@@ -593,6 +593,6 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (to_device != 0 || from_device != 0)
-        return SIMT_FAIL(cudaErrorInvalidDevice);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }

@@ -31,13 +31,14 @@ size_t simt_dynamic_shared_limit_bytes(const void *kernel)
 {
     const struct attributes *found = find_attributes(kernel);
 
-    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT ? found->dynamic_shared : SHARED_BYTES_DEFAULT;
+    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT_LIMIT ? found->dynamic_shared
+                                                                       : SHARED_BYTES_DEFAULT_LIMIT;
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
 {
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
     if (value < 0 || value > SHARED_BYTES_LIMIT)
@@ -60,7 +61,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
         struct attributes *larger = realloc(attributes, (attribute_count + 1) * sizeof *larger);
 
         if (!larger)
-            return SIMT_FAIL(cudaErrorMemoryAllocation);
+            return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
         attributes = larger;
         found = &attributes[attribute_count++];
         found->kernel = kernel;
@@ -80,9 +81,9 @@ static int max_threads(const void *kernel)
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
 {
     if (!result)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     const struct kernel_properties properties = simt_kernel_properties(kernel);
@@ -123,9 +124,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                           size_t dynamic_shared)
 {
     if (!blocks || block_size < 1)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
@@ -135,11 +136,11 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel, int blocks, int block_size)
 {
     if (!bytes || blocks < 1 || block_size < 1 || block_size > BLOCK_THREADS)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if ((unsigned)blocks > simt_blocks_per_multiprocessor((unsigned)block_size, 0))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     const size_t each = MULTIPROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;

@@ -38,11 +38,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     SIMT_HOLD_HOST_LOCK;
     if (!stream || flags > cudaStreamNonBlocking)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const size_t number = simt_stream_find_unused_number();
 
     if (number == MAX_HANDLES)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     simt_prepare_for_second_stream();
     struct stream_state *slot = &simt_streams[number];
 
@@ -68,7 +68,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES || number < FIRST_CREATED_STREAM)
-        return simt_reject_handle("cudaStreamDestroy", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamDestroy", "stream", SIMT_RETURN_ADDRESS());
     simt_streams[number].is_alive = false;
     return cudaSuccess;
 }
@@ -87,7 +87,7 @@ static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t cal
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (simt_stream_number(stream) == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamSynchronize", "stream", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamSynchronize", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -102,7 +102,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamQuery", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamQuery", "stream", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamQuery", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)

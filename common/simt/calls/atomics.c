@@ -126,7 +126,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
 static void complete_atomic(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {
     if (simt_running.lane)
-        simt_order_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE_EXCHANGE || !failed, true);
+        simt_order_record_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE_EXCHANGE || !failed, true);
 }
 
 /** The value of clock64(): it advances with each call, and by the duration of each sleep. */
@@ -187,7 +187,7 @@ ATOMIC(64)
 void simt_fence(int in_block)
 {
     if (simt_running.lane)
-        simt_order_fence(in_block);
+        simt_order_record_fence(in_block);
 }
 
 long long simt_clock(void)

@@ -210,7 +210,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
     if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_shared_bounds((unsigned)bytes, true, pc);
+        simt_fault_beyond_dynamic_shared((unsigned)bytes, true, pc);
 }
 
 /**

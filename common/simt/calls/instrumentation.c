@@ -174,7 +174,7 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum a
                     simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff));
 }
 
-_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
@@ -239,7 +239,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
             fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_requested_end &&
                           shared < simt_memory.dynamic_shared_array_end))
-            simt_fault_shared_bounds(bytes, store, pc);
+            simt_fault_beyond_dynamic_shared(bytes, store, pc);
         access_type(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
             return true;
@@ -280,7 +280,7 @@ static void check_stack(const struct lane *lane, uintptr_t pc)
 
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT)
+    if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT_LIMIT)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
                         store ? "writes" : "reads", bytes);
 }
@@ -634,7 +634,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         simt_record_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
-        simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
+        simt_order_record_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
 /**
@@ -700,7 +700,7 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
         simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-            simt_fault_shared_bounds(bytes, true, pc);
+            simt_fault_beyond_dynamic_shared(bytes, true, pc);
         touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
         simt_record_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);

@@ -40,7 +40,7 @@ void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation,
                                 uint64_t operand, uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
-_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
 void simt_block_discard_async_copies(struct block *block);

@@ -113,7 +113,7 @@ static void check_address(const void *address, uintptr_t pc)
                         (unsigned)((uintptr_t)address & 0xff));
     if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_requested_end &&
         shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
+        simt_fault_beyond_dynamic_shared(sizeof(struct barrier_handle), true, pc);
 }
 
 /**
@@ -239,9 +239,9 @@ void simt_mbarrier_init_fence(void)
 
 void simt_proxy_fence(int global)
 {
-    simt_order_proxy_fence(SPACE_SHARED);
+    simt_order_record_proxy_fence(SPACE_SHARED);
     if (global)
-        simt_order_proxy_fence(SPACE_GLOBAL);
+        simt_order_record_proxy_fence(SPACE_GLOBAL);
     simt_mbarrier_init_fence();
 }
 
@@ -274,7 +274,7 @@ static void end_phase(struct barrier *barrier)
     barrier->pending = barrier->count;
     barrier->announced = 0;
     barrier->completed = simt_vector_clock_join(barrier->completed, barrier->arriving);
-    simt_vector_clock_release(barrier->arriving);
+    simt_vector_clock_drop_reference(barrier->arriving);
     barrier->arriving = NULL;
     wake(barrier);
 }
@@ -756,8 +756,8 @@ void simt_mbarriers_free(struct block *block)
             free(copy_arrivals);
         }
         free(barrier->seen);
-        simt_vector_clock_release(barrier->arriving);
-        simt_vector_clock_release(barrier->completed);
+        simt_vector_clock_drop_reference(barrier->arriving);
+        simt_vector_clock_drop_reference(barrier->completed);
         block->first_mbarrier = barrier->next;
         barrier->address = 0;
         barrier->next = free_barrier;

@@ -19,7 +19,7 @@ struct running_state simt_running;
 struct launch simt_current_launch;
 struct loop_watchdog simt_loop_watchdog;
 
-void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS])
+void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
 {
     const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const struct lane *lane = simt_running.lane;
@@ -27,7 +27,7 @@ void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS])
 
     if (!lane)
         return;
-    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
+    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < NUM_FAULT_CALLERS; call++)
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 

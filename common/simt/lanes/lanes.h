@@ -259,7 +259,7 @@ static inline int64_t simt_loop_watchdog_events(void)
 }
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
-void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS]);
+void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS]);
 /**
  * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
  * `pc`, one for which `is_other` is true; returns 0 if there is none.

@@ -73,7 +73,8 @@ struct observer {
     void (*request_issued)(const struct memory_request *request);
     void (*bulk_copy_issued)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
     void (*collective_done)(const struct warp_collective *collective);
-    void (*barrier_opens)(const struct block *block); /**< all warps of the block wait at a barrier, which opens now */
+    void (*block_barrier_opens)(
+        const struct block *block); /**< all warps of the block wait at a barrier, which opens now */
 };
 
 /** The registered observers, NULL-terminated. */

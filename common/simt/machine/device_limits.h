@@ -10,7 +10,7 @@ enum {
     WARP_LANES = SIMT_WARP_SIZE,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    SHARED_BYTES_DEFAULT = 48 * 1024, /**< default limit on dynamic shared memory per block; a program may raise it */
+    SHARED_BYTES_DEFAULT_LIMIT = 48 * 1024, /**< on dynamic shared memory per block; a program may raise it */
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,

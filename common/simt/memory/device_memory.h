@@ -51,7 +51,7 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask);
  * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.
  */
-bool simt_arena_may_be_padding(uintptr_t address);
+bool simt_arena_word_may_be_padding(uintptr_t address);
 /**
  * Describes an address relative to the allocation that contains it, or to one that it precedes or follows. Returns
  * false if the address is not in the arena.

@@ -62,7 +62,7 @@ void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space sp
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
-        simt_fault_dismiss(SUSPECT_UNWRITTEN);
+        simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
                         "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION_FORMAT
                         ", with no fence.proxy.async between",

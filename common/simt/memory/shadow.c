@@ -122,7 +122,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
-        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
+        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+            "a different index in each thread, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX
@@ -133,7 +134,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
             "read; or __syncthreads() between the two";
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
             "__syncthreads() between the two, or a second array";
     return "";
@@ -256,8 +257,8 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
     const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
     const int length = advice ? (int)(advice - text) : (int)strlen(text);
 
-    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_IF_SAME_LINE[0]), text,
-             suspicion,
+    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_KEEP_REST_IF_SAME_LINE[0]),
+             text, suspicion,
              advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
 }
 
@@ -268,7 +269,7 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
     const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
-    simt_fault_dismiss(SUSPECT_UNWRITTEN);
+    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
     if (missing)
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
                         "%s %d byte%s that the launch" SIMT_LOCATION_FORMAT " (%s) %s" SIMT_LOCATION_FORMAT
@@ -320,7 +321,7 @@ static void fault_race(const struct past_access *past, struct word_access access
     char of_update[200], of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
+    if (in_block && (*advice == SIMT_KEEP_REST_IF_SAME_LINE[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
         simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
@@ -465,7 +466,7 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
 
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
-    simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
+    simt_fault_suspect(SUSPECT_UNWRITTEN_READ, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s%s that no thread of the block has written%s", count, count == 1 ? "" : "s", of,
                        others);
 }
@@ -513,7 +514,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
                         "writes %d bytes that the same launch has read by __ldg()",
                         __builtin_popcount(access.byte_mask));
     if (reads && missing && !simt_fault_is_suspected() &&
-        !(access.may_include_padding && simt_arena_may_be_padding(access.address)) &&
+        !(access.may_include_padding && simt_arena_word_may_be_padding(access.address)) &&
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
@@ -527,7 +528,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
                 "that use it"
                                         : others;
 
-        simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+        simt_fault_suspect(SUSPECT_UNWRITTEN_READ, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
                            "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where, advice);
     }
     return marks.inaccessible_mask | marks.unwritten_mask | marks.ldg_read_mask;
@@ -561,18 +562,18 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     char who[64] = "it";
     /* If both are at one line, the word is written by the next copy at this line. */
     const char *const advice = access.access_type != ACCESS_STORE ? ""
-                               : is_own                           ? SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                               : is_own                           ? SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
                                    "readers: at a second mbarrier, at which they arrive, or "
                                    "__syncthreads()"
-                                        : SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                                        : SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
                                    "one copy of these bytes in place of one by each thread: if (threadIdx.x == 0) "
                                    "before a bulk copy, or a different index in each thread";
 
     if (!is_own)
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
-    simt_fault_dismiss(SUSPECT_UNWRITTEN);
+    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
                     "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION_FORMAT " and has not waited for%s",
                     what_it_does(&access), count, count == 1 ? "" : "s", who,

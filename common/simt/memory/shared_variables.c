@@ -485,7 +485,7 @@ size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes)
 
     for (size_t i = 0; i < variables.count; i++)
         all += variables.variable[i].end - variables.variable[i].begin;
-    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT)
+    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT_LIMIT)
         return 0;
     for (size_t i = 0; i < variables.count; i++)
         used += is_used(&variables.variable[i]) ? variables.variable[i].end - variables.variable[i].begin : 0;

@@ -382,5 +382,5 @@ const struct observer simt_counting_observer = {
     .request_issued = count_request,
     .bulk_copy_issued = count_bulk_copy,
     .collective_done = count_collective,
-    .barrier_opens = count_barrier,
+    .block_barrier_opens = count_barrier,
 };

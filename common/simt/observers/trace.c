@@ -405,7 +405,7 @@ const struct observer simt_tracing_observer = {
     .lanes_returned = trace_return,
     .request_issued = trace_request,
     .collective_done = trace_collective,
-    .barrier_opens = trace_barrier,
+    .block_barrier_opens = trace_barrier,
 };
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

@@ -166,7 +166,7 @@ static struct release_record *add_release_record(uintptr_t address, uint64_t rea
 
 static void forget_clock(struct vector_clock **clock)
 {
-    simt_vector_clock_release(*clock);
+    simt_vector_clock_drop_reference(*clock);
     *clock = NULL;
 }
 
@@ -257,7 +257,7 @@ static void acquire_releases(uintptr_t address, const struct release_record *all
         join_clock(&order->clock_acquired_before_fence_in_block, to_block->clock);
 }
 
-void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
+void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
 {
     const uintptr_t key = grid_address(address);
     const struct release_record *all = find_release(key, ALL_THREADS);
@@ -318,7 +318,7 @@ static void overlap(const struct past_launch *launch, size_t count)
                                                                   : simt_order.launch_begin_epoch;
 }
 
-void simt_order_grid_dependency_sync(void)
+void simt_order_record_grid_dependency_sync(void)
 {
     struct thread_ordering_clocks *order = overlapped.count > 0 ? own_order() : NULL;
 
@@ -332,11 +332,11 @@ void simt_order_grid_dependency_sync(void)
 static void drop_threads(struct thread_ordering_clocks *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        simt_vector_clock_release(threads[i].happens_before);
-        simt_vector_clock_release(threads[i].clock_to_release);
-        simt_vector_clock_release(threads[i].clock_to_release_in_block);
-        simt_vector_clock_release(threads[i].clock_acquired_before_fence);
-        simt_vector_clock_release(threads[i].clock_acquired_before_fence_in_block);
+        simt_vector_clock_drop_reference(threads[i].happens_before);
+        simt_vector_clock_drop_reference(threads[i].clock_to_release);
+        simt_vector_clock_drop_reference(threads[i].clock_to_release_in_block);
+        simt_vector_clock_drop_reference(threads[i].clock_acquired_before_fence);
+        simt_vector_clock_drop_reference(threads[i].clock_acquired_before_fence_in_block);
     }
 }
 
@@ -383,10 +383,10 @@ static void share_clock(struct thread_ordering_clocks *threads, unsigned warps, 
 
         if (!(lanes >> i % WARP_LANES & 1) || *clock == interleaved)
             continue;
-        simt_vector_clock_release(*clock);
-        *clock = simt_vector_clock_retain(interleaved);
+        simt_vector_clock_drop_reference(*clock);
+        *clock = simt_vector_clock_add_reference(interleaved);
     }
-    simt_vector_clock_release(interleaved);
+    simt_vector_clock_drop_reference(interleaved);
 }
 
 static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_mask lanes)
@@ -421,7 +421,7 @@ void simt_order_open_grid_barrier(struct block_ordering *block)
         share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
+void simt_order_record_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
 {
     uint32_t joined[WARP_LANES] = {0};
 
@@ -457,7 +457,7 @@ static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *or
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
     const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
-    struct vector_clock *now = simt_vector_clock_retain(order->happens_before);
+    struct vector_clock *now = simt_vector_clock_add_reference(order->happens_before);
 
     now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block_ordering.barrier_ordered_before_epoch);
     now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->syncwarp_ordered_before_epoch);
@@ -469,7 +469,7 @@ static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *or
     return simt_vector_clock_advance(now, thread, CLOCK_LANE, simt_order.epoch);
 }
 
-void simt_order_fence(bool in_block)
+void simt_order_record_fence(bool in_block)
 {
     struct thread_ordering_clocks *order = own_order();
 
@@ -484,7 +484,7 @@ void simt_order_fence(bool in_block)
     join_clock(&order->clock_to_release_in_block, now);
     if (!in_block)
         join_clock(&order->clock_to_release, now);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 void simt_order_mbarrier_release(struct vector_clock **released)
@@ -497,7 +497,7 @@ void simt_order_mbarrier_release(struct vector_clock **released)
     struct vector_clock *now = clock_of_now(order);
 
     join_clock(released, now);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
@@ -513,22 +513,22 @@ void simt_order_mbarrier_acquire(struct vector_clock *released)
     if (!order)
         return;
     if (order->happens_before == last_acquired.before && released == last_acquired.released) {
-        simt_vector_clock_release(order->happens_before);
-        order->happens_before = simt_vector_clock_retain(last_acquired.after);
+        simt_vector_clock_drop_reference(order->happens_before);
+        order->happens_before = simt_vector_clock_add_reference(last_acquired.after);
         return;
     }
     const struct acquired old = last_acquired;
 
-    last_acquired.before = simt_vector_clock_retain(order->happens_before);
-    last_acquired.released = simt_vector_clock_retain(released);
+    last_acquired.before = simt_vector_clock_add_reference(order->happens_before);
+    last_acquired.released = simt_vector_clock_add_reference(released);
     join_clock(&order->happens_before, released);
-    last_acquired.after = simt_vector_clock_retain(order->happens_before);
-    simt_vector_clock_release(old.before);
-    simt_vector_clock_release(old.released);
-    simt_vector_clock_release(old.after);
+    last_acquired.after = simt_vector_clock_add_reference(order->happens_before);
+    simt_vector_clock_drop_reference(old.before);
+    simt_vector_clock_drop_reference(old.released);
+    simt_vector_clock_drop_reference(old.after);
 }
 
-void simt_order_proxy_fence(int space)
+void simt_order_record_proxy_fence(int space)
 {
     struct thread_ordering_clocks *order = own_order();
 
@@ -538,7 +538,7 @@ void simt_order_proxy_fence(int space)
     struct vector_clock *now = clock_of_now(order);
 
     order->happens_before = simt_vector_clock_join_async_proxy(order->happens_before, now, space);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */

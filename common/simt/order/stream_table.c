@@ -26,7 +26,7 @@ uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind)
     return (uintptr_t)(generation << HANDLE_GENERATION_SHIFT | number * HANDLE_NUMBER_STRIDE | kind);
 }
 
-cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site)
+cudaError_t simt_report_invalid_handle(const char *function, const char *handle_kind, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
 

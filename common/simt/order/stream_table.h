@@ -49,7 +49,7 @@ void simt_streams_destroy(void);
 /** Returns the handle of stream or event number `number`; `kind` is HANDLE_KIND_STREAM or HANDLE_KIND_EVENT. */
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
-cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site);
+cudaError_t simt_report_invalid_handle(const char *function, const char *handle_kind, uintptr_t call_site);
 /** Returns the number of a stream, or MAX_HANDLES if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
 /**

@@ -138,7 +138,7 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES)
-        return simt_reject_handle(name, "stream", call_site);
+        return simt_report_invalid_handle(name, "stream", call_site);
     if (number == STREAM_PER_THREAD)
         simt_prepare_for_second_stream();
     simt_stream_clock_join_legacy_default(number);
@@ -320,9 +320,9 @@ bool simt_is_returned_local(const void *pointer)
     return (uintptr_t)simt_graph_launch_stack_pointer - (uintptr_t)pointer - 1 < RETURNED;
 }
 
-void simt_check_work_uses_no_returned_locals(const void *stack)
+void simt_check_work_uses_no_returned_locals(const void *stack_pointer)
 {
-    const struct byte_range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
+    const struct byte_range dead = {(uintptr_t)stack_pointer - RETURNED, (uintptr_t)stack_pointer};
     char location[LOCATION_TEXT_SIZE];
 
     for (size_t i = 0; simt_pending_work_uses_host_memory && i < pending_count; i++) {

@@ -86,10 +86,10 @@ void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool has_sy
 extern void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_epoch);
 
 /**
- * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
- * stack pointer of the function that waits.
+ * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack_pointer`,
+ * which is that of the function that waits.
  */
-void simt_check_work_uses_no_returned_locals(const void *stack);
+void simt_check_work_uses_no_returned_locals(const void *stack_pointer);
 /** The stack pointer of the function that launches a graph, which simt_is_returned_local() needs. */
 extern const void *simt_graph_launch_stack_pointer;
 /**

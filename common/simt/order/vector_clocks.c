@@ -85,7 +85,7 @@ static struct vector_clock *new_node(void)
     return node;
 }
 
-struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock)
+struct vector_clock *simt_vector_clock_add_reference(struct vector_clock *clock)
 {
     if (clock)
         clock->references++;
@@ -102,7 +102,7 @@ static void drop(struct vector_clock *clock, unsigned level)
     pool.free = clock;
 }
 
-void simt_vector_clock_release(struct vector_clock *clock)
+void simt_vector_clock_drop_reference(struct vector_clock *clock)
 {
     drop(clock, top);
 }
@@ -119,7 +119,7 @@ static struct vector_clock *own(struct vector_clock *clock, unsigned level)
     memcpy(copy, clock, sizeof *copy);
     copy->references = 1;
     for (unsigned i = 0; i < BRANCHES && level > 0; i++)
-        simt_vector_clock_retain(copy->child[i]);
+        simt_vector_clock_add_reference(copy->child[i]);
     clock->references--;
     return copy;
 }
@@ -174,7 +174,7 @@ static struct vector_clock *join(struct vector_clock *clock, struct vector_clock
     if (!other || clock == other)
         return clock;
     if (!clock)
-        return simt_vector_clock_retain(other);
+        return simt_vector_clock_add_reference(other);
     clock = own(clock, level);
     clock->all = later(clock->all, other->all);
     for (unsigned i = 0; i < BRANCHES; i++) {

@@ -42,9 +42,9 @@ uint64_t simt_vector_clock_async_proxy_thread(uint64_t thread, int space);
 uint64_t simt_vector_clock_overlapped_launches_thread(void);
 
 /** Counts another reference to a clock, which may be NULL, and returns the clock. */
-struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
+struct vector_clock *simt_vector_clock_add_reference(struct vector_clock *clock);
 /** Drops a reference to a clock, which may be NULL, and frees the clock if it was the last one. */
-void simt_vector_clock_release(struct vector_clock *clock);
+void simt_vector_clock_drop_reference(struct vector_clock *clock);
 /**
  * Joins `other` into `clock`. Like simt_vector_clock_advance(), takes over the reference to `clock` and returns the new
  * clock.
