@@ -425,14 +425,14 @@ SIMT_DEVICE auto group_size(const Group &group)
  * Defines a binary operation for reductions and scans. `for_signed` and `for_unsigned` name the single instruction that
  * reduces signed or unsigned integers over a warp.
  */
-#define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \
-    template <class T>                                                                         \
-    struct name {                                                                              \
-        static constexpr enum simt_reduction whole = (T)-1 < (T)0 ? for_signed : for_unsigned; \
-        SIMT_METHOD T operator()(T x, T y) const                                               \
-        {                                                                                      \
-            return value;                                                                      \
-        }                                                                                      \
+#define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                                     \
+    template <class T>                                                                                  \
+    struct name {                                                                                       \
+        static constexpr enum simt_reduction warp_reduction = (T)-1 < (T)0 ? for_signed : for_unsigned; \
+        SIMT_METHOD T operator()(T x, T y) const                                                        \
+        {                                                                                               \
+            return value;                                                                               \
+        }                                                                                               \
     };
 SIMT_GROUP_OPERATION(plus, x + y, SIMT_REDUCE_ADD, SIMT_REDUCE_ADD)
 SIMT_GROUP_OPERATION(less, y < x ? y : x, SIMT_REDUCE_MIN_SIGNED, SIMT_REDUCE_MIN)
@@ -495,7 +495,7 @@ template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)
 {
     if constexpr (tile_size >= 16 && simt_has_reduce_instruction<T, Operation>::value) {
-        return (T)simt_reduce(tile.simt_mask(), Operation::whole, (uint32_t)value);
+        return (T)simt_reduce(tile.simt_mask(), Operation::warp_reduction, (uint32_t)value);
     } else {
         for (unsigned distance = tile_size / 2; distance > 0; distance /= 2)
             value = operation(value, tile.shfl_xor(value, distance));
@@ -511,7 +511,7 @@ template <class T, class Operation>
 SIMT_DEVICE T reduce(const coalesced_group &group, T value, Operation operation)
 {
     if constexpr (simt_has_reduce_instruction<T, Operation>::value)
-        return (T)simt_reduce(group.simt_mask(), Operation::whole, (uint32_t)value);
+        return (T)simt_reduce(group.simt_mask(), Operation::warp_reduction, (uint32_t)value);
     else if (group.size() == 32)
         return simt_reduce_tile<T, Operation, 32>({}, value, operation);
     else

@@ -43,7 +43,7 @@ enum simt_atomic_op {
     SIMT_ATOMIC_OR,
     SIMT_ATOMIC_XOR,
     SIMT_ATOMIC_EXCHANGE,
-    SIMT_ATOMIC_COMPARE,
+    SIMT_ATOMIC_COMPARE_EXCHANGE,
     SIMT_ATOMIC_INCREMENT,
     SIMT_ATOMIC_DECREMENT,
     SIMT_ATOMIC_ADD_FLOAT,
@@ -54,8 +54,10 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_BFLOAT162
 };
 
-/* Collectives over the lanes in `mask` or, if `mask` is SIMT_ACTIVE, over the lanes that are active at the call. */
-#define SIMT_ACTIVE 0
+/*
+ * Collectives over the lanes in `mask` or, if `mask` is SIMT_ACTIVE_LANES, over the lanes that are active at the call.
+ */
+#define SIMT_ACTIVE_LANES 0
 uint64_t simt_shuffle(simt_lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width,
                       unsigned bytes);
 simt_lane_mask simt_ballot(simt_lane_mask mask, int predicate);

@@ -57,7 +57,7 @@ struct fragment<accumulator, m, n, k, float, void> {
 
 template <class Use, class T, class Layout>
 using simt_fragment = fragment<Use, 16, 16, 16, T, Layout>;
-typedef fragment<accumulator, 16, 16, 16, float> simt_sums;
+typedef fragment<accumulator, 16, 16, 16, float> simt_accumulator;
 
 SIMT_DEVICE unsigned simt_lane()
 {
@@ -75,7 +75,7 @@ SIMT_DEVICE void fill_fragment(simt_fragment<Use, T, Layout> &to, T value)
     for (int i = 0; i < to.num_elements; i++)
         to.x[i] = value;
 }
-SIMT_DEVICE void fill_fragment(simt_sums &to, float value)
+SIMT_DEVICE void fill_fragment(simt_accumulator &to, float value)
 {
 #pragma GCC unroll 8
     for (int i = 0; i < to.num_elements; i++)
@@ -98,7 +98,7 @@ SIMT_DEVICE void load_matrix_sync(simt_fragment<Use, T, Layout> &to, const T *fr
     }
 }
 
-SIMT_DEVICE void load_matrix_sync(simt_sums &to, const float *from, unsigned pitch, layout_t layout)
+SIMT_DEVICE void load_matrix_sync(simt_accumulator &to, const float *from, unsigned pitch, layout_t layout)
 {
     const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
@@ -109,7 +109,7 @@ SIMT_DEVICE void load_matrix_sync(simt_sums &to, const float *from, unsigned pit
         to.x[i] = from[line * (layout == mem_row_major ? pitch : 1) + (first + i) * next];
 }
 
-SIMT_DEVICE void store_matrix_sync(float *to, const simt_sums &from, unsigned pitch, layout_t layout)
+SIMT_DEVICE void store_matrix_sync(float *to, const simt_accumulator &from, unsigned pitch, layout_t layout)
 {
     const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
@@ -121,8 +121,8 @@ SIMT_DEVICE void store_matrix_sync(float *to, const simt_sums &from, unsigned pi
 }
 
 template <class T, class LayoutA, class LayoutB>
-SIMT_DEVICE void mma_sync(simt_sums &d, const simt_fragment<matrix_a, T, LayoutA> &a,
-                          const simt_fragment<matrix_b, T, LayoutB> &b, const simt_sums &c)
+SIMT_DEVICE void mma_sync(simt_accumulator &d, const simt_fragment<matrix_a, T, LayoutA> &a,
+                          const simt_fragment<matrix_b, T, LayoutB> &b, const simt_accumulator &c)
 {
     simt_wmma((const uint16_t *)a.x, (const uint16_t *)b.x, c.x, d.x, simt_element_type_of<T>::number);
 }

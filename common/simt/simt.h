@@ -58,19 +58,19 @@ enum { SIMT_MAX_DIVERGENT_BRANCHES = 64 };
 int simt_read_divergent_branches(struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES]);
 
 /** The memory requests of one kind by the code at `pc`. */
-struct simt_request_line {
+struct simt_line_requests {
     uintptr_t pc;
     const char *kind; /**< the beginning of their counters' names, such as "global_load" */
     uint64_t num_requests;
 };
 
-enum { SIMT_MAX_REQUEST_LINES = 64 };
+enum { SIMT_MAX_LINE_REQUESTS = 64 };
 
 /** From now on, counts the memory requests of each line as well, which is slower. */
-void simt_count_request_lines(void);
+void simt_enable_line_request_counts(void);
 
-/** Does for the requests of each line what simt_divergent_branches() does for branches. */
-int simt_request_lines(struct simt_request_line lines[SIMT_MAX_REQUEST_LINES]);
+/** Does for the requests of each line what simt_read_divergent_branches() does for branches. */
+int simt_read_line_requests(struct simt_line_requests lines[SIMT_MAX_LINE_REQUESTS]);
 
 /** Writes "file:line" of the code at `pc`. */
 void simt_describe_pc(uintptr_t pc, char *text, size_t size);

@@ -51,21 +51,21 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #define SIMT_NOINLINE   __attribute__((noinline)) /* for __noinline__, which libstdc++ uses in attributes */
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
-#define __shared__            static __thread
-#define SIMT_SHARED_GAP_KEEP  used
-#define SIMT_SHARED_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
+#define __shared__     static __thread
+#define SIMT_GAP_KEEP  used
+#define SIMT_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
 #else
 #define __shared__                                                                                 \
     static __constinit __thread /* else gcc guards arrays of class objects with a hidden branch */ \
         __attribute__((no_reorder))
-#define SIMT_SHARED_GAP_KEEP  used, no_reorder
-#define SIMT_SHARED_GAP_ORDER no_reorder,
+#define SIMT_GAP_KEEP  used, no_reorder
+#define SIMT_GAP_ORDER no_reorder,
 #endif
 
 /*
  * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc rejects
- * __constinit in declarations such as int (*name[2])(int), which have the attributes SIMT_DEVICE_POINTER or
- * SIMT_CONSTANT_POINTER.
+ * __constinit in declarations such as int (*name[2])(int), for which the rewriter inserts the macros that end in
+ * _NO_CONSTINIT.
  */
 #ifdef __clang__ /* rejects variables whose class has a trivial constructor */
 #define SIMT_CONSTINIT
@@ -74,7 +74,7 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #endif
 
 /* The alignment that nvcc gives a local array of less than 16 bytes if it is read as a wider type. */
-#define SIMT_SMALL_ARRAY __attribute__((aligned(8)))
+#define SIMT_SMALL_ARRAY_ALIGNMENT __attribute__((aligned(8)))
 
 /*
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
@@ -83,34 +83,34 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
-    static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
-#define __constant__          SIMT_CONSTINIT SIMT_CONSTANT_POINTER
-#define SIMT_CONSTANT_POINTER __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
+    static __thread __attribute__((SIMT_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
+#define __constant__                        SIMT_CONSTINIT SIMT_CONSTANT_VARIABLE_NO_CONSTINIT
+#define SIMT_CONSTANT_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_constant")))
 
 /*
- * Constants are in sections of their own, because gcc does not store constants and variables in the same section. The
- * compiler checks the initialisers unless there is a constexpr, which checks them anyway, or gcc rejects __constinit.
+ * Variables that are const are in sections of their own, because gcc does not store constants and variables in the same
+ * section. The compiler checks the initialisers unless there is a constexpr, which checks them anyway, or gcc rejects
+ * __constinit.
  */
-#define SIMT_CONSTANT_CONSTANT SIMT_CONSTINIT SIMT_CONSTANT_TABLE
-#define SIMT_CONSTANT_TABLE    __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant_table")))
-#define SIMT_DEVICE_CONSTANT   SIMT_CONSTINIT SIMT_DEVICE_TABLE
-#define SIMT_DEVICE_TABLE      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device_table")))
+#define SIMT_CONST_CONSTANT_VARIABLE              SIMT_CONSTINIT SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT
+#define SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_constant_table")))
+#define SIMT_CONST_DEVICE_VARIABLE                SIMT_CONSTINIT SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT
+#define SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT   __attribute__((SIMT_GAP_ORDER section("simt_device_table")))
 
-#define SIMT_CONSTANT_TABLE_GAP        SIMT_TABLE_GAP_(__COUNTER__, "simt_constant_table")
-#define SIMT_DEVICE_TABLE_GAP          SIMT_TABLE_GAP_(__COUNTER__, "simt_device_table")
-#define SIMT_TABLE_GAP_(number, where) SIMT_TABLE_GAP_NAMED(number, where)
-#define SIMT_TABLE_GAP_NAMED(number, where) \
-    static const                            \
-        __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
+#define SIMT_CONST_CONSTANT_GAP        SIMT_CONST_GAP_(__COUNTER__, "simt_constant_table")
+#define SIMT_CONST_DEVICE_GAP          SIMT_CONST_GAP_(__COUNTER__, "simt_device_table")
+#define SIMT_CONST_GAP_(number, where) SIMT_CONST_GAP_NAMED(number, where)
+#define SIMT_CONST_GAP_NAMED(number, where) \
+    static const __attribute__((SIMT_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
 
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
-#define SIMT_DEVICE_VARIABLE     SIMT_CONSTINIT SIMT_DEVICE_POINTER
-#define SIMT_DEVICE_POINTER      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
-#define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
-#define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
-#define SIMT_GAP_(number, where) SIMT_GAP_NAMED(number, where)
+#define SIMT_DEVICE_VARIABLE              SIMT_CONSTINIT SIMT_DEVICE_VARIABLE_NO_CONSTINIT
+#define SIMT_DEVICE_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_device")))
+#define SIMT_DEVICE_GAP                   SIMT_GAP_(__COUNTER__, "simt_device")
+#define SIMT_CONSTANT_GAP                 SIMT_GAP_(__COUNTER__, "simt_constant")
+#define SIMT_GAP_(number, where)          SIMT_GAP_NAMED(number, where)
 #define SIMT_GAP_NAMED(number, where) \
-    static __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
+    static __attribute__((SIMT_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
@@ -164,14 +164,14 @@ static constexpr int warpSize = SIMT_WARP_SIZE;
 #define SIMT_CUDA_ARCH 900
 
 /* These types are scalar, so that they stay in registers: compilers would keep a structure in memory here. */
-enum class simt_count_type {};
-static constexpr simt_count_type simt_count = {};
+enum class simt_shift_count_type {};
+static constexpr simt_shift_count_type simt_shift_count = {};
 
 #define SIMT_COUNTED_OPERATOR(counted, type, op)           \
     template <class T>                                     \
     SIMT_CONSTEXPR auto operator op(counted left, T right) \
     {                                                      \
-        return simt_count * ((type)left op right);         \
+        return simt_shift_count * ((type)left op right);   \
     }
 /* An operator that the program defines, for the left operand of a class or an enumeration. */
 #define SIMT_DEFINED_OPERATOR(op, counted, type)                                                               \
@@ -182,7 +182,7 @@ static constexpr simt_count_type simt_count = {};
     }
 #define SIMT_COUNTED(counted, type)                                            \
     enum class counted : type {};                                              \
-    SIMT_CONSTEXPR counted operator*(simt_count_type, type value)              \
+    SIMT_CONSTEXPR counted operator*(simt_shift_count_type, type value)        \
     {                                                                          \
         return (counted)value;                                                 \
     }                                                                          \
@@ -234,19 +234,19 @@ SIMT_CONSTEXPR T simt_shift_right(T value, unsigned places)
         return (value >> (places & (bits - 1))) & (T) ~(0 - (unsigned long long)(all & 1));
 }
 
-SIMT_COUNTED(simt_counted_int, int)
-SIMT_COUNTED(simt_counted_unsigned, unsigned)
-SIMT_COUNTED(simt_counted_long, long)
-SIMT_COUNTED(simt_counted_unsigned_long, unsigned long)
-SIMT_COUNTED(simt_counted_long_long, long long)
-SIMT_COUNTED(simt_counted_unsigned_long_long, unsigned long long)
-#define SIMT_COUNTED_ALL(op)                                             \
-    SIMT_COUNTED_OPERATOR(simt_counted_int, int, op)                     \
-    SIMT_COUNTED_OPERATOR(simt_counted_unsigned, unsigned, op)           \
-    SIMT_COUNTED_OPERATOR(simt_counted_long, long, op)                   \
-    SIMT_COUNTED_OPERATOR(simt_counted_unsigned_long, unsigned long, op) \
-    SIMT_COUNTED_OPERATOR(simt_counted_long_long, long long, op)         \
-    SIMT_COUNTED_OPERATOR(simt_counted_unsigned_long_long, unsigned long long, op)
+SIMT_COUNTED(simt_shift_count_int, int)
+SIMT_COUNTED(simt_shift_count_unsigned, unsigned)
+SIMT_COUNTED(simt_shift_count_long, long)
+SIMT_COUNTED(simt_shift_count_unsigned_long, unsigned long)
+SIMT_COUNTED(simt_shift_count_long_long, long long)
+SIMT_COUNTED(simt_shift_count_unsigned_long_long, unsigned long long)
+#define SIMT_COUNTED_ALL(op)                                                 \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_int, int, op)                     \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned, unsigned, op)           \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_long, long, op)                   \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned_long, unsigned long, op) \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_long_long, long long, op)         \
+    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned_long_long, unsigned long long, op)
 SIMT_COUNTED_ALL(*)
 SIMT_COUNTED_ALL(/)
 SIMT_COUNTED_ALL(%)
@@ -255,7 +255,7 @@ SIMT_COUNTED_ALL(-)
 
 /* The right operand of a << or >> that the program defines, such as the text in `output << "n = "`. */
 template <class T, std::enable_if_t<!std::is_integral_v<T> && !std::is_enum_v<T>, int> = 0>
-SIMT_CONSTEXPR const T &operator*(simt_count_type, const T &value)
+SIMT_CONSTEXPR const T &operator*(simt_shift_count_type, const T &value)
 {
     return value;
 }
@@ -265,14 +265,14 @@ SIMT_CONSTEXPR const T &operator*(simt_count_type, const T &value)
 #undef SIMT_COUNTED_ALL
 
 template <class T>
-struct simt_cast_to {
+struct simt_integer_cast_to {
 };
 /*
  * Converts a number to an integer by truncation. A NaN becomes 0 if both types have 4 bytes, and otherwise the integer
  * in which only the highest bit is set.
  */
 template <class To, class From>
-SIMT_CONSTEXPR To simt_cast(From value)
+SIMT_CONSTEXPR To simt_integer_cast(From value)
 {
     if constexpr (std::is_floating_point_v<From>) {
         const To nan = sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ull << (8 * sizeof(To) - 1));
@@ -283,9 +283,9 @@ SIMT_CONSTEXPR To simt_cast(From value)
     return (To)value;
 }
 template <class To, class From>
-SIMT_CONSTEXPR To operator->*(simt_cast_to<To>, From value)
+SIMT_CONSTEXPR To operator->*(simt_integer_cast_to<To>, From value)
 {
-    return simt_cast<To>(value);
+    return simt_integer_cast<To>(value);
 }
 
 /*
@@ -392,30 +392,31 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
  */
 
 /*
- * The rewriter's marks, numbered in source order. They do nothing in an expression that is evaluated at compile time.
+ * The rewriter's marks, numbered in source order (mark_blocks.c). They do nothing in an expression that is evaluated at
+ * compile time.
  */
-#define SIMT_BLOCK simt_basic_block_begins(__COUNTER__)
-#define SIMT_SIDE  simt_mark_expression_branch(__COUNTER__)
-#define SIMT_AND   simt_mark_logical_operand(__COUNTER__)
-#define SIMT_OR    !simt_mark_logical_operand(__COUNTER__)
+#define SIMT_BASIC_BLOCK         simt_basic_block_begins(__COUNTER__)
+#define SIMT_CONDITIONAL_OPERAND simt_mark_expression_branch(__COUNTER__)
+#define SIMT_AND_OPERAND         simt_mark_logical_operand(__COUNTER__)
+#define SIMT_OR_OPERAND          !simt_mark_logical_operand(__COUNTER__)
 #if SIMT_WARP_SIZE == 32
-#define SIMT_OPEN
-#define SIMT_JOIN
-#define SIMT_LOOP SIMT_BLOCK
-#define SIMT_CALL const simt_call_mark simt_call_mark_of(__COUNTER__)
+#define SIMT_RECONVERGE_BEGIN
+#define SIMT_RECONVERGE_END
+#define SIMT_LOOP_ITERATION  SIMT_BASIC_BLOCK
+#define SIMT_CALLED_FUNCTION const simt_call_mark simt_call_mark_of(__COUNTER__)
 #else
-#define SIMT_OPEN (
-#define SIMT_JOIN , simt_reconverge_lanes_at(__COUNTER__))
-#define SIMT_LOOP \
-    SIMT_BLOCK;   \
+#define SIMT_RECONVERGE_BEGIN (
+#define SIMT_RECONVERGE_END , simt_reconverge_lanes_at(__COUNTER__))
+#define SIMT_LOOP_ITERATION \
+    SIMT_BASIC_BLOCK;       \
     const simt_control_frame_guard simt_this_iteration(true)
-#define SIMT_CALL                                         \
+#define SIMT_CALLED_FUNCTION                              \
     const simt_control_frame_guard simt_this_call(false); \
     const simt_call_mark simt_call_mark_of(__COUNTER__)
 #endif
 
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
-#define SIMT_HOST simt_fault_host_function(__func__)
+#define SIMT_HOST_FUNCTION simt_fault_host_function(__func__)
 
 SIMT_CONSTEXPR void simt_mark_expression_branch(unsigned mark_number)
 {
@@ -428,9 +429,9 @@ SIMT_CONSTEXPR bool simt_mark_logical_operand(unsigned mark_number)
     return true;
 }
 /*
- * Makes the lanes that diverged in an expression wait for each other. SIMT_JOIN appends a comma operator whose right
- * operand has this type. The operator is evaluated after the expression and returns the expression's value. For an
- * expression of type void, the built-in comma operator is used.
+ * Makes the lanes that diverged in an expression wait for each other. SIMT_RECONVERGE_END appends a comma operator
+ * whose right operand has this type. The operator is evaluated after the expression and returns the expression's value.
+ * For an expression of type void, the built-in comma operator is used.
  */
 struct simt_reconvergence_mark {
 };
@@ -803,41 +804,41 @@ template <class T>
 SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
+        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_up(T value, unsigned delta, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
+        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_down(T value, unsigned delta, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
+        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_xor(T value, int lane_mask, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
+        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
 }
 SIMT_DEVICE unsigned long long __ballot(int predicate)
 {
-    return simt_ballot(SIMT_ACTIVE, predicate);
+    return simt_ballot(SIMT_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE int __any(int predicate)
 {
-    return simt_any(SIMT_ACTIVE, predicate);
+    return simt_any(SIMT_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE int __all(int predicate)
 {
-    return simt_all(SIMT_ACTIVE, predicate);
+    return simt_all(SIMT_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE unsigned long long __activemask(void)
 {
-    return simt_ballot(SIMT_ACTIVE, 1);
+    return simt_ballot(SIMT_ACTIVE_LANES, 1);
 }
 SIMT_DEVICE unsigned __lane_id(void)
 {
@@ -849,7 +850,7 @@ SIMT_DEVICE unsigned __lane_id(void)
  */
 SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 {
-    simt_syncwarp(SIMT_ACTIVE);
+    simt_syncwarp(SIMT_ACTIVE_LANES);
 }
 #define __builtin_amdgcn_fence(order, scope) ((void)0)
 #endif
@@ -895,10 +896,10 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T op
     SIMT_ATOMIC_SCOPE(name, , 0, type, op)       \
     SIMT_ATOMIC_SCOPE(name, _block, 1, type, op) \
     SIMT_ATOMIC_SCOPE(name, _system, 0, type, op)
-#define SIMT_ATOMIC_COMPARE_SCOPE(scope, in_block, type)                                    \
-    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)            \
-    {                                                                                       \
-        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, in_block, operand, compare); \
+#define SIMT_ATOMIC_COMPARE_SCOPE(scope, in_block, type)                                             \
+    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)                     \
+    {                                                                                                \
+        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE_EXCHANGE, in_block, operand, compare); \
     }
 #define SIMT_ATOMIC_CAS(type)                  \
     SIMT_ATOMIC_COMPARE_SCOPE(, 0, type)       \

@@ -400,7 +400,7 @@ SIMT_DEVICE int simt_is_negative(Real value)
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_round_in_mode(Real nearest, bool above, bool below)
 {
-    if constexpr (mode == SIMT_NEAREST)
+    if constexpr (mode == SIMT_ROUND_NEAREST)
         return nearest;
     return __builtin_bit_cast(
         Real, simt_step_to_neighbour<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
@@ -419,7 +419,7 @@ SIMT_DEVICE Real simt_rounded_sum(typename simt_wider<Real>::type term, Real oth
     const wide lost = (term - (sum - taken)) + (other - taken);
     const bool above = (sum > nearest) | ((sum == nearest) & (lost > 0));
     const bool below = (sum < nearest) | ((sum == nearest) & (lost < 0));
-    const bool minus = (mode == SIMT_DOWN) & (nearest == 0) & !above & !below & !simt_is_negative(nearest) &
+    const bool minus = (mode == SIMT_ROUND_DOWN) & (nearest == 0) & !above & !below & !simt_is_negative(nearest) &
                        (simt_is_negative((Real)term) | simt_is_negative(other));
 
     return simt_round_in_mode<mode>((Real)(1 - 2 * minus) * nearest, above, below);
@@ -433,7 +433,7 @@ SIMT_DEVICE Real simt_rounded_product(Real x, Real y)
     return simt_round_in_mode<mode>(nearest, exact > nearest, exact < nearest);
 }
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_quotient_in_mode(Real x, Real y)
+SIMT_DEVICE Real simt_rounded_quotient(Real x, Real y)
 {
     const Real nearest = x / y;
     const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * y;
@@ -464,11 +464,11 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     }                                                                                           \
     SIMT_DEVICE real __##letter##div_##suffix(real x, real y)                                   \
     {                                                                                           \
-        return simt_quotient_in_mode<mode>(x, y);                                               \
+        return simt_rounded_quotient<mode>(x, y);                                               \
     }                                                                                           \
     SIMT_DEVICE real __##letter##rcp_##suffix(real x)                                           \
     {                                                                                           \
-        return simt_quotient_in_mode<mode>((real)1, x);                                         \
+        return simt_rounded_quotient<mode>((real)1, x);                                         \
     }                                                                                           \
     SIMT_DEVICE real __##letter##sqrt_##suffix(real x)                                          \
     {                                                                                           \
@@ -485,10 +485,10 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     {                                                                          \
         return simt_round_in_mode<mode>((float)x, x > (float)x, x < (float)x); \
     }
-SIMT_ROUNDED(rn, SIMT_NEAREST)
-SIMT_ROUNDED(rz, SIMT_TO_ZERO)
-SIMT_ROUNDED(rd, SIMT_DOWN)
-SIMT_ROUNDED(ru, SIMT_UP)
+SIMT_ROUNDED(rn, SIMT_ROUND_NEAREST)
+SIMT_ROUNDED(rz, SIMT_ROUND_TO_ZERO)
+SIMT_ROUNDED(rd, SIMT_ROUND_DOWN)
+SIMT_ROUNDED(ru, SIMT_ROUND_UP)
 #undef SIMT_ROUNDED
 #undef SIMT_REAL_OPERATIONS
 
@@ -504,11 +504,11 @@ SIMT_DEVICE float __frsqrt_rn(float x)
 #define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                           \
     SIMT_DEVICE type __float2##name##_##suffix(float x)                                                     \
     {                                                                                                       \
-        return simt_cast<type>((float)round((double)x));                                                    \
+        return simt_integer_cast<type>((float)round((double)x));                                            \
     }                                                                                                       \
     SIMT_DEVICE type __double2##name##_##suffix(double x)                                                   \
     {                                                                                                       \
-        return simt_cast<type>(round(x));                                                                   \
+        return simt_integer_cast<type>(round(x));                                                           \
     }                                                                                                       \
     SIMT_DEVICE float __##name##2float_##suffix(type x)                                                     \
     {                                                                                                       \
@@ -523,10 +523,10 @@ SIMT_DEVICE float __frsqrt_rn(float x)
     SIMT_INTEGER_CONVERSIONS(uint, unsigned, suffix, mode, round) \
     SIMT_INTEGER_CONVERSIONS(ll, long long, suffix, mode, round)  \
     SIMT_INTEGER_CONVERSIONS(ull, unsigned long long, suffix, mode, round)
-SIMT_CONVERSIONS(rn, SIMT_NEAREST, rint)
-SIMT_CONVERSIONS(rz, SIMT_TO_ZERO, trunc)
-SIMT_CONVERSIONS(rd, SIMT_DOWN, floor)
-SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
+SIMT_CONVERSIONS(rn, SIMT_ROUND_NEAREST, rint)
+SIMT_CONVERSIONS(rz, SIMT_ROUND_TO_ZERO, trunc)
+SIMT_CONVERSIONS(rd, SIMT_ROUND_DOWN, floor)
+SIMT_CONVERSIONS(ru, SIMT_ROUND_UP, ceil)
 #undef SIMT_CONVERSIONS
 #undef SIMT_INTEGER_CONVERSIONS
 

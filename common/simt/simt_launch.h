@@ -24,10 +24,12 @@ void simt_check_pointer_parameter(const void *pointer);
  */
 bool simt_may_read_parameter(const void *address, unsigned number);
 /**
- * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `room` that it has.
- * Returns cudaSuccess if the pointer is to other memory or to a variable whose size the program's symbols give.
+ * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `bytes_to_end` that it
+ * has from the pointer on. Returns cudaSuccess if the pointer is to other memory or to a variable whose size the
+ * program's symbols give.
  */
-cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room);
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes,
+                                               size_t bytes_to_end);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_record_symbol_address(const void *symbol);
 /**
@@ -39,9 +41,9 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
 #if defined __clang__
-#define SIMT_UNTRACED __attribute__((no_sanitize("thread", "coverage"), disable_sanitizer_instrumentation))
+#define SIMT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread", "coverage"), disable_sanitizer_instrumentation))
 #else
-#define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#define SIMT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
 /* Several files of a program may have different types with the same name, so these functions are not shared. */
@@ -65,7 +67,7 @@ using simt_stored_parameter =
 
 /** Returns a parameter in the form in which it is stored. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parameter(const Parameter &parameter)
+SIMT_NOT_INSTRUMENTED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parameter(const Parameter &parameter)
 {
     if constexpr (simt_is_passed_by_address<Parameter>) {
         simt_parameter_storage<Parameter> stored;
@@ -79,7 +81,7 @@ SIMT_UNTRACED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parame
 
 /** Returns a stored parameter in the form in which the C++ ABI passes it. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_FILE_LOCAL auto simt_parameter_as_abi_passes_it(simt_stored_parameter<Parameter> &stored)
+SIMT_NOT_INSTRUMENTED SIMT_FILE_LOCAL auto simt_parameter_as_abi_passes_it(simt_stored_parameter<Parameter> &stored)
 {
     if constexpr (simt_is_passed_by_address<Parameter>)
         return (void *)stored.bytes;
@@ -88,7 +90,8 @@ SIMT_UNTRACED SIMT_FILE_LOCAL auto simt_parameter_as_abi_passes_it(simt_stored_p
 }
 /** Returns a stored parameter as an object. */
 template <class Parameter>
-SIMT_UNTRACED SIMT_FILE_LOCAL const Parameter &simt_parameter_object(const simt_stored_parameter<Parameter> &stored)
+SIMT_NOT_INSTRUMENTED SIMT_FILE_LOCAL const Parameter &simt_parameter_object(
+    const simt_stored_parameter<Parameter> &stored)
 {
     if constexpr (simt_is_passed_by_address<Parameter>)
         return *(const Parameter *)stored.bytes;
@@ -110,8 +113,8 @@ struct simt_parameters<First, Rest...> {
 
 /** Calls a kernel with its stored parameters, of which each thread has its own copies. */
 template <class... Parameters>
-SIMT_UNTRACED SIMT_FILE_LOCAL void simt_call_kernel(void (*kernel)(Parameters...),
-                                                    simt_stored_parameter<Parameters>... stored)
+SIMT_NOT_INSTRUMENTED SIMT_FILE_LOCAL void simt_call_kernel(void (*kernel)(Parameters...),
+                                                            simt_stored_parameter<Parameters>... stored)
 {
     if constexpr ((simt_is_passed_by_address<Parameters> || ...))
         ((void (*)(std::conditional_t<simt_is_passed_by_address<Parameters>, void *, Parameters>...))(
@@ -167,7 +170,8 @@ struct simt_packed_kernel_call {
 
     /** Unpacks the parameters one by one, then calls the kernel. */
     template <class... Unpacked>
-    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<> &, const Unpacked &...unpacked)
+    SIMT_NOT_INSTRUMENTED static void unpack(const Kernel &kernel, const simt_parameters<> &,
+                                             const Unpacked &...unpacked)
     {
         if constexpr (std::is_pointer_v<Kernel>)
             simt_call_kernel<Parameters...>(kernel, unpacked...);
@@ -175,12 +179,12 @@ struct simt_packed_kernel_call {
             kernel(simt_parameter_object<Parameters>(unpacked)...);
     }
     template <class First, class... Rest, class... Unpacked>
-    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &remaining,
-                                     const Unpacked &...unpacked)
+    SIMT_NOT_INSTRUMENTED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &remaining,
+                                             const Unpacked &...unpacked)
     {
         unpack(kernel, remaining.rest, unpacked..., remaining.first);
     }
-    SIMT_UNTRACED static void as_thread(const void *arguments)
+    SIMT_NOT_INSTRUMENTED static void run_thread(const void *arguments)
     {
         const simt_packed_kernel_call *call = (const simt_packed_kernel_call *)arguments;
 
@@ -200,7 +204,7 @@ struct simt_named_launch_configuration {
         const simt_packed_kernel_call<void (*)(Parameters...), Parameters...> call = {
             kernel, simt_parameter_packer<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &config, call.as_thread, &call, sizeof call,
+        return simt_launch_kernel((const void *)kernel, name, &config, call.run_thread, &call, sizeof call,
                                   simt_parameter_bytes<Parameters...>());
     }
 };
@@ -212,24 +216,24 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(
 {
     const simt_packed_kernel_call<Call, Given...> all = {call, simt_parameter_packer<Given...>::pack(given...)};
 
-    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.config, all.as_thread,
+    return simt_launch_kernel((const void *)all.run_thread, configuration.name, &configuration.config, all.run_thread,
                               &all, sizeof all, simt_parameter_bytes<Given...>());
 }
 
 /** Launches a single kernel with its first parameters only, of the types `Given`, or with more of them. */
 template <class Launcher, class Given, class... Rest>
-struct simt_shorter_launcher;
+struct simt_fewer_arguments_launcher;
 template <class... Given>
 struct simt_given_argument_types {
 };
 template <class Launcher, class... Given>
-struct simt_shorter_launcher<Launcher, simt_given_argument_types<Given...>> {
+struct simt_fewer_arguments_launcher<Launcher, simt_given_argument_types<Given...>> {
     void operator()(const Launcher &, simt_given_argument_types<Given...>) const; /* has all parameters: never called */
 };
 template <class Launcher, class... Given, class Next, class... Rest>
-struct simt_shorter_launcher<Launcher, simt_given_argument_types<Given...>, Next, Rest...>
-    : simt_shorter_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...> {
-    using simt_shorter_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...>::operator();
+struct simt_fewer_arguments_launcher<Launcher, simt_given_argument_types<Given...>, Next, Rest...>
+    : simt_fewer_arguments_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...> {
+    using simt_fewer_arguments_launcher<Launcher, simt_given_argument_types<Given..., Next>, Rest...>::operator();
 
     __attribute__((always_inline)) cudaError_t operator()(Given... given) const
     {
@@ -245,7 +249,7 @@ struct simt_shorter_launcher<Launcher, simt_given_argument_types<Given...>, Next
  */
 template <class Call, class... Parameters>
 struct simt_launcher
-    : simt_shorter_launcher<simt_launcher<Call, Parameters...>, simt_given_argument_types<>, Parameters...> {
+    : simt_fewer_arguments_launcher<simt_launcher<Call, Parameters...>, simt_given_argument_types<>, Parameters...> {
     void (*kernel)(Parameters...);
     Call call;
     simt_named_launch_configuration configuration;
@@ -255,7 +259,7 @@ struct simt_launcher
         : kernel(its_kernel), call(its_call), configuration(its_configuration)
     {
     }
-    using simt_shorter_launcher<simt_launcher, simt_given_argument_types<>, Parameters...>::operator();
+    using simt_fewer_arguments_launcher<simt_launcher, simt_given_argument_types<>, Parameters...>::operator();
     __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         return configuration.launch<Parameters...>(kernel, arguments...);
@@ -312,13 +316,14 @@ struct simt_overload_launcher {
  * Creates two function objects from a kernel's name, which may name a template without its arguments: the first finds
  * the function, and the second calls it.
  */
-#define SIMT_KERNEL(...)                                                                     \
+#define SIMT_KERNEL_FINDER_AND_CALLER(...)                                                   \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
-        [=](const auto &...simt_given_argument_types) SIMT_UNTRACED { __VA_ARGS__(simt_given_argument_types...); }
+        [=](const auto &...simt_given_argument_types)                                        \
+            SIMT_NOT_INSTRUMENTED { __VA_ARGS__(simt_given_argument_types...); }
 
 /**
  * Starts a launch. The rewriter turns kernel<<<grid, block, dynamic_shared, stream>>>(arguments) into
- * simt_launch(SIMT_KERNEL((kernel)), "kernel", ...)(arguments).
+ * simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((kernel)), "kernel", ...)(arguments).
  */
 template <class Find, class Call>
 static inline __attribute__((always_inline)) auto simt_launch(const Find &find, const Call &call, const char *name,
@@ -352,7 +357,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
 
         __builtin_memcpy(bytes, (const void *)&all, sizeof all);
     }
-    return simt_launch_kernel((const void *)kernel, NULL, config, call::as_thread, bytes, sizeof bytes,
+    return simt_launch_kernel((const void *)kernel, NULL, config, call::run_thread, bytes, sizeof bytes,
                               simt_parameter_bytes<Parameters...>());
 }
 template <class... Parameters>
@@ -405,14 +410,17 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(cons
 
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
-#define SIMT_NO_KERNEL                                                                                             \
+#define SIMT_REJECT_VOID_POINTER_KERNEL                                                                            \
     __attribute__((error("a void pointer does not tell the simulator the kernel's parameters: write the kernel's " \
                          "own name in the call")))
-SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
-                                            size_t dynamic_shared = 0, cudaStream_t stream = 0);
-SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
-                                                       size_t dynamic_shared = 0, cudaStream_t stream = 0);
-SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments);
+SIMT_REJECT_VOID_POINTER_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block,
+                                                             void **arguments, size_t dynamic_shared = 0,
+                                                             cudaStream_t stream = 0);
+SIMT_REJECT_VOID_POINTER_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block,
+                                                                        void **arguments, size_t dynamic_shared = 0,
+                                                                        cudaStream_t stream = 0);
+SIMT_REJECT_VOID_POINTER_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel,
+                                                                void **arguments);
 
 /* --- other functions whose argument is a kernel or a variable, of any type ---------------------------------------- */
 
@@ -513,54 +521,57 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
  * direction says is in device memory is not compared, because the call itself rejects a variable of the host there.
  */
 #define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
-#define SIMT_COPY          extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
-#define SIMT_CHECK_ROOM(name, pointer, bytes, device_kind)                                                          \
+#define SIMT_GNU_INLINE    extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
+#define SIMT_CHECK_COPY_FITS(name, pointer, bytes, device_kind)                                                     \
     if (__builtin_object_size(pointer, 0) < (bytes) && kind != (device_kind) && kind != cudaMemcpyDeviceToDevice && \
         simt_check_copy_fits_host_variable(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
     return cudaPeekAtLastError()
 
 extern "C" {
-cudaError_t simt_checked_memcpy(void *to, const void *from, size_t bytes,
-                                enum cudaMemcpyKind kind) __asm__("cudaMemcpy");
-cudaError_t simt_checked_memcpy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                      cudaStream_t stream) __asm__("cudaMemcpyAsync");
-cudaError_t simt_checked_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                   size_t height, enum cudaMemcpyKind kind) __asm__("cudaMemcpy2D");
-cudaError_t simt_checked_memcpy_2d_async(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                         size_t height, enum cudaMemcpyKind kind,
-                                         cudaStream_t stream) __asm__("cudaMemcpy2DAsync");
+cudaError_t simt_real_cuda_memcpy(void *to, const void *from, size_t bytes,
+                                  enum cudaMemcpyKind kind) __asm__("cudaMemcpy");
+cudaError_t simt_real_cuda_memcpy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                        cudaStream_t stream) __asm__("cudaMemcpyAsync");
+cudaError_t simt_real_cuda_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                     size_t height, enum cudaMemcpyKind kind) __asm__("cudaMemcpy2D");
+cudaError_t simt_real_cuda_memcpy_2d_async(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                           size_t height, enum cudaMemcpyKind kind,
+                                           cudaStream_t stream) __asm__("cudaMemcpy2DAsync");
 
-SIMT_COPY cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+SIMT_GNU_INLINE cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    SIMT_CHECK_ROOM("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_CHECK_ROOM("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
-    return simt_checked_memcpy(to, from, bytes, kind);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
+    return simt_real_cuda_memcpy(to, from, bytes, kind);
 }
-SIMT_COPY cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                      cudaStream_t stream)
+SIMT_GNU_INLINE cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                            cudaStream_t stream)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_CHECK_ROOM("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
-    return simt_checked_memcpy_async(to, from, bytes, kind, stream);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
+    return simt_real_cuda_memcpy_async(to, from, bytes, kind, stream);
 }
-SIMT_COPY cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                   size_t height, enum cudaMemcpyKind kind)
+SIMT_GNU_INLINE cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                         size_t height, enum cudaMemcpyKind kind)
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_ROOM("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
-    SIMT_CHECK_ROOM("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0), cudaMemcpyDeviceToHost);
-    return simt_checked_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0),
+                         cudaMemcpyDeviceToHost);
+    return simt_real_cuda_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
-SIMT_COPY cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                        size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+SIMT_GNU_INLINE cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                                              cudaStream_t stream)
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
-    SIMT_CHECK_ROOM("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
-                    cudaMemcpyDeviceToHost);
-    return simt_checked_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0),
+                         cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
+                         cudaMemcpyDeviceToHost);
+    return simt_real_cuda_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 }
 
@@ -613,14 +624,14 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const 
                                                          size_t offset = 0,
                                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
@@ -629,7 +640,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, c
                                                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                               cudaStream_t stream = 0)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class T>
@@ -638,7 +649,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const 
                                                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                                 cudaStream_t stream = 0)
 {
-    SIMT_CHECK_ROOM("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_CHECK_COPY_FITS("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class Pointer, class T>

@@ -20,7 +20,7 @@
 
 /* --- rounding ----------------------------------------------------------------------------------------------------- */
 
-enum simt_rounding { SIMT_NEAREST, SIMT_TO_ZERO, SIMT_DOWN, SIMT_UP };
+enum simt_rounding { SIMT_ROUND_NEAREST, SIMT_ROUND_TO_ZERO, SIMT_ROUND_DOWN, SIMT_ROUND_UP };
 
 /** Returns `yes` if the condition holds, otherwise `no`, without a branch. */
 template <class Integer>
@@ -37,8 +37,8 @@ template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool above, bool below)
 {
     const bool negative = nearest >> (sizeof(Bits) * 8 - 1);
-    const bool up = above & ((mode == SIMT_UP) | ((mode == SIMT_TO_ZERO) & negative));
-    const bool down = below & ((mode == SIMT_DOWN) | ((mode == SIMT_TO_ZERO) & !negative));
+    const bool up = above & ((mode == SIMT_ROUND_UP) | ((mode == SIMT_ROUND_TO_ZERO) & negative));
+    const bool down = below & ((mode == SIMT_ROUND_DOWN) | ((mode == SIMT_ROUND_TO_ZERO) & !negative));
 
     return (Bits)(nearest + ((up & !negative) | (down & negative)) - ((up & negative) | (down & !negative)));
 }
@@ -51,8 +51,8 @@ SIMT_INLINE double simt_round_to_odd(double nearest, bool above, bool below)
 {
     const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
 
-    return __builtin_bit_cast(double,
-                              simt_step_to_neighbour<SIMT_TO_ZERO>(bits, above, below) | (uint64_t)(above | below));
+    return __builtin_bit_cast(double, simt_step_to_neighbour<SIMT_ROUND_TO_ZERO>(bits, above, below) |
+                                          (uint64_t)(above | below));
 }
 
 SIMT_INLINE double simt_sum_rounded_to_odd(double x, double y)
@@ -127,7 +127,7 @@ struct simt_small_float {
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
 
     /** Returns an unsigned number that increases with the value, with -0 below +0; returns `nan` for a NaN. */
-    SIMT_METHOD uint32_t order(uint32_t nan) const
+    SIMT_METHOD uint32_t ordered_bits(uint32_t nan) const
     {
         return select_bits(is_nan(), nan, __x ^ (0x8000u | (0x7fffu & (0u - (__x >> 15)))));
     }
@@ -232,12 +232,12 @@ struct simt_small_float {
     /* If one number is a NaN, return the other; if both are, return CUDA's canonical NaN. */
     friend SIMT_METHOD self __hmax(self a, self b)
     {
-        const uint32_t number = select_bits(a.order(0) >= b.order(0), a.__x, b.__x);
+        const uint32_t number = select_bits(a.ordered_bits(0) >= b.ordered_bits(0), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
     friend SIMT_METHOD self __hmin(self a, self b)
     {
-        const uint32_t number = select_bits(a.order(0x10000u) <= b.order(0x10000u), a.__x, b.__x);
+        const uint32_t number = select_bits(a.ordered_bits(0x10000u) <= b.ordered_bits(0x10000u), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
     /* Return CUDA's canonical NaN if either number is a NaN. */
@@ -396,10 +396,10 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * Defines the functions of `type` and of `pair`; CUDA's function names refer to these types as `name` and `pair_name`.
  */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_DOWN, floor) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_UP, ceil) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_ROUND_NEAREST, rint) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_ROUND_TO_ZERO, trunc) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_ROUND_DOWN, floor) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_ROUND_UP, ceil) \
     SIMT_INLINE float __##name##2float(type value) { return value; } \
     SIMT_INLINE type __float2##name(float value) { return value; } \
     SIMT_INLINE type __double2##name(double value) { return value; } \

@@ -19,29 +19,29 @@
 #ifdef __cplusplus
 
 /** Reports, in a kernel, that a vector of 16 bytes is loaded (or stored) at an address that is not a multiple of 16. */
-extern "C" void simt_misaligned_vector(const void *vector, int store);
+extern "C" void simt_fault_misaligned_vector(const void *vector, int store);
 
 /** The type of a load or store with the given alignment; it may alias any type. */
 template <int alignment>
-struct simt_access;
+struct simt_access_of_alignment;
 template <>
-struct simt_access<1> {
+struct simt_access_of_alignment<1> {
     typedef unsigned char __attribute__((may_alias)) type;
 };
 template <>
-struct simt_access<2> {
+struct simt_access_of_alignment<2> {
     typedef unsigned short __attribute__((may_alias)) type;
 };
 template <>
-struct simt_access<4> {
+struct simt_access_of_alignment<4> {
     typedef unsigned int __attribute__((may_alias)) type;
 };
 template <>
-struct simt_access<8> {
+struct simt_access_of_alignment<8> {
     typedef unsigned long long __attribute__((may_alias)) type;
 };
 template <>
-struct simt_access<16> {
+struct simt_access_of_alignment<16> {
     typedef unsigned long long __attribute__((may_alias, vector_size(16))) type;
 };
 
@@ -49,14 +49,14 @@ struct simt_access<16> {
 template <typename vector>
 SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
 {
-    typedef typename simt_access<alignof(vector)>::type access;
+    typedef typename simt_access_of_alignment<alignof(vector)>::type access;
     enum { ACCESSES = sizeof(vector) / sizeof(access) };
 
     if constexpr (sizeof(access) == 16) {
         if ((__UINTPTR_TYPE__)from % 16 != 0)
-            simt_misaligned_vector(from, 0);
+            simt_fault_misaligned_vector(from, 0);
         if ((__UINTPTR_TYPE__)to % 16 != 0)
-            simt_misaligned_vector(to, 1);
+            simt_fault_misaligned_vector(to, 1);
     }
     ((access *)to)[0] = ((const access *)from)[0];
     if constexpr (ACCESSES > 1)
@@ -70,24 +70,24 @@ SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
 // clang-format off
 
 /** The members that all vectors of two or more components share; the constructor from the components follows them. */
-#define SIMT_COPIED_WHOLE(vector) \
+#define SIMT_VECTOR_COPY_MEMBERS(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy_in_widest_accesses(this, &other); } \
     SIMT_METHOD vector &operator=(const vector &other) { simt_copy_in_widest_accesses(this, &other); return *this; } \
     SIMT_METHOD constexpr vector
 
-#define SIMT_MEMBERS2(vector, component) \
-    SIMT_COPIED_WHOLE(vector)(component a, component b) : x(a), y(b) {}
-#define SIMT_MEMBERS3(vector, component) \
-    SIMT_COPIED_WHOLE(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
-#define SIMT_MEMBERS4(vector, component) \
-    SIMT_COPIED_WHOLE(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
+#define SIMT_VECTOR_MEMBERS2(vector, component) \
+    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b) : x(a), y(b) {}
+#define SIMT_VECTOR_MEMBERS3(vector, component) \
+    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
+#define SIMT_VECTOR_MEMBERS4(vector, component) \
+    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
 
 #else
 
-#define SIMT_MEMBERS2(vector, component)
-#define SIMT_MEMBERS3(vector, component)
-#define SIMT_MEMBERS4(vector, component)
+#define SIMT_VECTOR_MEMBERS2(vector, component)
+#define SIMT_VECTOR_MEMBERS3(vector, component)
+#define SIMT_VECTOR_MEMBERS4(vector, component)
 
 #endif
 
@@ -99,15 +99,15 @@ SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
     typedef struct name##1 { component x; } name##1; \
     typedef struct __attribute__((aligned(align2))) name##2 { \
         component x, y; \
-        SIMT_MEMBERS2(name##2, component) \
+        SIMT_VECTOR_MEMBERS2(name##2, component) \
     } name##2; \
     typedef struct name##3 { \
         component x, y, z; \
-        SIMT_MEMBERS3(name##3, component) \
+        SIMT_VECTOR_MEMBERS3(name##3, component) \
     } name##3; \
     typedef struct __attribute__((aligned(align4))) name##4 { \
         component x, y, z, w; \
-        SIMT_MEMBERS4(name##4, component) \
+        SIMT_VECTOR_MEMBERS4(name##4, component) \
     } name##4; \
     SIMT_INLINE name##1 make_##name##1(component x) \
     { \

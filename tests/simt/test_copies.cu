@@ -15,7 +15,7 @@
 #include <cuda_pipeline.h>
 
 /* Marks code that the simulator does not instrument, such as the oracle and the recording of events. */
-#define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
+#define HOST_ONLY SIMT_NOT_INSTRUMENTED __attribute__((noinline))
 
 enum { BLOCKS = 2, THREADS = 34, ALL = BLOCKS * THREADS, MAX_OPS = 24, MAX_EVENTS = 1024, PLACES = 8 };
 

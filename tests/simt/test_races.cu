@@ -17,7 +17,7 @@
 #include <cooperative_groups.h>
 
 /* Marks code that the simulator does not instrument, such as the oracle and the recording of events. */
-#define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
+#define HOST_ONLY SIMT_NOT_INSTRUMENTED __attribute__((noinline))
 
 enum {
     MAX_THREADS = 72,

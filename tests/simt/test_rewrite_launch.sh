@@ -7,13 +7,13 @@ source=$scratch/a.cu
 # rewritten TEXT: prints the tool's output without the #line directive and the marks of host functions
 rewritten() {
     printf '%s' "$1" >"$source"
-    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST;//'
+    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST_FUNCTION;//'
 }
 
 # host_marks NAME COUNT TEXT: checks that the tool marks COUNT functions of TEXT as host functions
 host_marks() {
     printf '%s' "$3" >"$source"
-    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST;' | wc -l)"
+    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST_FUNCTION;' | wc -l)"
 }
 
 # becomes NAME TEXT EXPECTED: checks that the tool turns TEXT into EXPECTED
@@ -50,32 +50,32 @@ equal 'the first line names the source' "#line 1 \"$source\"" "$("$tool" "$sourc
 : >"$source"
 equal 'an empty file' "#line 1 \"$source\"" "$("$tool" "$source")"
 
-becomes 'two arguments' 'k<<<1, 32>>>(a, b);' 'simt_launch(SIMT_KERNEL((k)), "k", 1, 32)(a, b);'
-becomes 'four arguments' 'k<<<g, b, 8, s>>>();' 'simt_launch(SIMT_KERNEL((k)), "k", g, b, 8, s)();'
-becomes 'template arguments' 'k<float, 4><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<float, 4>)), "k<float, 4>", 1, 2)(a);'
-becomes 'nested templates' 'k<A<B<int>>><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<A<B<int>>>)), "k<A<B<int>>>", 1, 2)(a);'
-becomes 'a comparison in template arguments' 'k<(a > b)><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<(a > b)>)), "k<(a > b)>", 1, 2)(a);'
-becomes 'a shift in template arguments' 'k<1 << 3><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<1 << 3>)), "k<1 << 3>", 1, 2)(a);'
-becomes 'a string in template arguments' "k<'\"'><<<1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k<'\"'>)), \"k<'\\\"'>\", 1, 2)(a);"
-becomes 'scopes' 'a::b<1>::k<2><<<1, 2>>>();' 'simt_launch(SIMT_KERNEL((a::b<1>::k<2>)), "a::b<1>::k<2>", 1, 2)();'
-becomes 'the global scope' 'x = 1; ::k<<<1, 2>>>();' 'x = 1; simt_launch(SIMT_KERNEL((::k)), "::k", 1, 2)();'
-becomes 'an expression' '(k<int>)<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k<int>))), "(k<int>)", 1, 2)();'
+becomes 'two arguments' 'k<<<1, 32>>>(a, b);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 32)(a, b);'
+becomes 'four arguments' 'k<<<g, b, 8, s>>>();' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", g, b, 8, s)();'
+becomes 'template arguments' 'k<float, 4><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<float, 4>)), "k<float, 4>", 1, 2)(a);'
+becomes 'nested templates' 'k<A<B<int>>><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<A<B<int>>>)), "k<A<B<int>>>", 1, 2)(a);'
+becomes 'a comparison in template arguments' 'k<(a > b)><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<(a > b)>)), "k<(a > b)>", 1, 2)(a);'
+becomes 'a shift in template arguments' 'k<1 << 3><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<1 << 3>)), "k<1 << 3>", 1, 2)(a);'
+becomes 'a string in template arguments' "k<'\"'><<<1, 2>>>(a);" "simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<'\"'>)), \"k<'\\\"'>\", 1, 2)(a);"
+becomes 'scopes' 'a::b<1>::k<2><<<1, 2>>>();' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((a::b<1>::k<2>)), "a::b<1>::k<2>", 1, 2)();'
+becomes 'the global scope' 'x = 1; ::k<<<1, 2>>>();' 'x = 1; simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((::k)), "::k", 1, 2)();'
+becomes 'an expression' '(k<int>)<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER(((k<int>))), "(k<int>)", 1, 2)();'
 becomes 'parentheses and braces inside' 'k<<<dim3(f(1), 2), dim3{3, {4}}>>>(a);' \
-    'simt_launch(SIMT_KERNEL((k)), "k", dim3(f(1), 2), dim3{3, {4}})(a);'
-becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", a < b ? 1 : 2, n<m)(a);'
-becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", f<g<h<int>>>(3), f<1>())(a);'
-becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", 1, n<int>)(a);'
-becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch(SIMT_KERNEL((k)), "k", p->grid, q.block)(p->a);'
-becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<p->n>)), "k<p->n>", 1, 2)(a);'
+    'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", dim3(f(1), 2), dim3{3, {4}})(a);'
+becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", a < b ? 1 : 2, n<m)(a);'
+becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", f<g<h<int>>>(3), f<1>())(a);'
+becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, n<int>)(a);'
+becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", p->grid, q.block)(p->a);'
+becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<p->n>)), "k<p->n>", 1, 2)(a);'
 becomes 'a string over two lines' '(k("a\
-b"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k("a\
+b"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER(((k("a\
 b")))), "(k(\"ab\"))", 1, 2)();'
 becomes 'a raw string over two lines' '(k(R"(a
-b)"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k(R"(a
+b)"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER(((k(R"(a
 b)")))), "(k(R\"(a\nb)\"))", 1, 2)();'
 becomes 'two launches in a line' 'j<<<1, 2>>>(a); k<<<3, 4>>>(b);' \
-    'simt_launch(SIMT_KERNEL((j)), "j", 1, 2)(a); simt_launch(SIMT_KERNEL((k)), "k", 3, 4)(b);'
-becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch(SIMT_KERNEL((k)), "k", f(")"), g('"')'"'))("(");'
+    'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((j)), "j", 1, 2)(a); simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 3, 4)(b);'
+becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", f(")"), g('"')'"'))("(");'
 becomes 'several lines' 'k<int,
   2>
   <<<1, // grid >>>(
@@ -83,7 +83,7 @@ becomes 'several lines' 'k<int,
  */ >>>
   (a,
    b);
-end' 'simt_launch(SIMT_KERNEL((k<int,
+end' 'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<int,
   2>)), "k<int, 2>", 
   1, // grid >>>(
      2 /* block
@@ -97,7 +97,7 @@ becomes 'a macro over several lines' '#define LAUNCH(T) \
            2>>>(a, \
     b)
 k' '#define LAUNCH(T) \
-    simt_launch(SIMT_KERNEL((k<T>)), "k<T>",  \
+    simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k<T>)), "k<T>",  \
         1, \
            2)(a, \
     b)
@@ -113,14 +113,14 @@ unchanged 'a string' 'f("k<<<1, 2>>>(a) \" // /*"); x'
 unchanged 'characters' "'\"' '\\'' '<'"
 unchanged 'a raw string' 'R"x(k<<<1, 2>>>(a) )" " )x" x'
 unchanged 'a quote in a string' 'f("\"<<<", "\\");'
-becomes 'a macro that only ends like a raw string' 'BAR"(" k<<<1, 2>>>(a)' 'BAR"(" simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a)'
-becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(u8R"-(")-")'
-becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", 1'000, 0x1'f)(a);"
+becomes 'a macro that only ends like a raw string' 'BAR"(" k<<<1, 2>>>(a)' 'BAR"(" simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(a)'
+becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(u8R"-(")-")'
+becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), \"k\", 1'000, 0x1'f)(a);"
 becomes 'one digit separator' "k<<<1'000, 32>>>(a); k<<<1, 2>>>(b);" \
-    "simt_launch(SIMT_KERNEL((k)), \"k\", 1'000, 32)(a); simt_launch(SIMT_KERNEL((k)), \"k\", 1, 2)(b);"
+    "simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), \"k\", 1'000, 32)(a); simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), \"k\", 1, 2)(b);"
 becomes "an apostrophe in a directive" "#error don't
 k<<<1, 2>>>(a);" "#error don't
-simt_launch(SIMT_KERNEL((k)), \"k\", 1, 2)(a);"
+simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), \"k\", 1, 2)(a);"
 unchanged 'templates that close with three brackets' 'a<b<c<int>>> x(1 << 2 >> 1);'
 
 thread='__asm__("simt_dynamic_shared")'
@@ -157,7 +157,7 @@ becomes 'in a function, with more dimensions' 'KERNEL void k() { extern volatile
 becomes 'in a function, aligned' 'KERNEL void k() { alignas(16) extern __shared__ __align__(8) char s[]; }' \
     "KERNEL void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast; }"
 becomes 'in a function, in a namespace' 'namespace a { KERNEL void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[]; } }' \
-    "namespace a { KERNEL void k() { SIMT_CALL; if (x) { SIMT_BLOCK; y(); } SIMT_BLOCK;   pair<A, 1> *const s = (decltype(+s$cast; } }"
+    "namespace a { KERNEL void k() { SIMT_CALLED_FUNCTION; if (x) { SIMT_BASIC_BLOCK; y(); } SIMT_BASIC_BLOCK;   pair<A, 1> *const s = (decltype(+s$cast; } }"
 becomes 'in a function with a namespace in its name' 'KERNEL void namespace_k() { extern __shared__ A s[]; }' \
     "KERNEL void namespace_k() {   A *const s = (decltype(+s$cast; }"
 for word in my_namespace namespace_ my_extern externs; do
@@ -217,13 +217,13 @@ __global__ void k() {
 __global__ void k(int) {
 #endif
 } void f() { k<<<1, 2>>>(); }' '#if A
-__global__ void k() { SIMT_BLOCK;
+__global__ void k() { SIMT_BASIC_BLOCK;
 #else
-__global__ void k(int) { SIMT_BLOCK;
+__global__ void k(int) { SIMT_BASIC_BLOCK;
 #endif
-} void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
+} void f() { simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(); }'
 becomes 'a launch from both sides' '__host__ __device__ void f() { k<<<1, 2>>>(); }' \
-    '__host__ __device__ void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
+    '__host__ __device__ void f() { simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(); }'
 refused 'a launch in a kernel' '__global__ void k(int *a) { if (a) {
 k<<<1, 2>>>(a); } }' 2 'a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards'
 local_map='a bulk copy cannot read a tensor map in a local variable: use the kernel'"'"'s parameter'
@@ -242,7 +242,7 @@ becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
 becomes 'small local arrays' \
     '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned char a[4] = {1}, b[3]; float w[2]; float v[4], m[2][2]; half h[n]; }' \
-    '__device__ void f(int n[2]) { SIMT_CALL; struct s { char c[4]; }; const unsigned SIMT_SMALL_ARRAY char a[4] = {1}, b[3]; SIMT_SMALL_ARRAY float w[2]; float v[4], m[2][2]; half h[n]; }'
+    '__device__ void f(int n[2]) { SIMT_CALLED_FUNCTION; struct s { char c[4]; }; const unsigned SIMT_SMALL_ARRAY_ALIGNMENT char a[4] = {1}, b[3]; SIMT_SMALL_ARRAY_ALIGNMENT float w[2]; float v[4], m[2][2]; half h[n]; }'
 unchanged 'small arrays elsewhere' 'struct s { char c[4]; }; short g[2]; __device__ void f(int n[2]);'
 ignored='the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the call until it is true, or call mbarrier_wait()'
 for before in 'a;' 'if (a < (b))' 'else' '(void)' 'if (a) b(); else' 'do' '{ }' 'for (;;)'; do
@@ -263,23 +263,23 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
     'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
-  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_checked_index_within_array<__typeof__(a)>() |= 0] = 1; }'
+  1) k(int (*a)[2]) { SIMT_BASIC_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_checked_index_within_array<__typeof__(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
 b")) void k() { }' '__launch_bounds__(f("a\
 b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab")) }'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
-becomes 'a member' 'x = 1; p->k<<<1, 2>>>(a);' 'x = 1; simt_launch(SIMT_KERNEL((p->k)), "p->k", 1, 2)(a);'
+becomes 'a member' 'x = 1; p->k<<<1, 2>>>(a);' 'x = 1; simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((p->k)), "p->k", 1, 2)(a);'
 becomes 'members and elements' '(*p).q[i + 1].k<<<1, 2>>>(a);' \
-    'simt_launch(SIMT_KERNEL(((*p).q[i + 1].k)), "(*p).q[i + 1].k", 1, 2)(a);'
+    'simt_launch(SIMT_KERNEL_FINDER_AND_CALLER(((*p).q[i + 1].k)), "(*p).q[i + 1].k", 1, 2)(a);'
 becomes 'an element' 'x[0] = 1; a::kernels [i]<<<1, 2>>>(a);' \
-    'x[0] = 1; simt_launch(SIMT_KERNEL((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
+    'x[0] = 1; simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
 refused 'a member of a call' 'f(x).k<<<1, 2>>>(a);' 1 "$no_kernel"
 # This test would not finish in a reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
-becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", ${templates}1, 2)(a);"
+becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), \"k\", ${templates}1, 2)(a);"
 refused 'a launch in a launch' 'k<<<1, j<<<1, 2>>>(a)>>>(b);' 1 "$no_end"
 refused 'a launch of a launch' '(k<<<1, 2>>>(a))<<<1, 2>>>(b);' 1 "$no_kernel"
 refused 'a call' 'f(x)<<<1, 2>>>(a);' 1 "$no_kernel"
@@ -353,86 +353,86 @@ in_device() {
 
 # marks NAME CODE EXPECTED: checks that the tool turns the body CODE of a device function into EXPECTED, with its marks
 marks() {
-    becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
+    becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALLED_FUNCTION; $3 }"
 }
 
 unchanged 'a function without blocks' '__device__ int f(int x) { int y = x; g(x ? 1 : x + 2); return p[y] & 1; }'
 marks 'an array' 'volatile char a[N]; return g(a);' 'volatile char a[N]; return g(a);'
 marks 'an array of a template' 'A<2> a[3][4];' 'A<2> a[3][4];'
-becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; }'
+becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BASIC_BLOCK; }'
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
-    '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
-becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_DEVICE_CONSTANT const int a[] = {1 && 2, 3}; SIMT_DEVICE_TABLE_GAP'
+    '__launch_bounds__(32) __global__ void k() { SIMT_BASIC_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
+becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_CONST_DEVICE_VARIABLE const int a[] = {1 && 2, 3}; SIMT_CONST_DEVICE_GAP'
 becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
-    'namespace a { DEVICE(f) { SIMT_CALL; if (b) { SIMT_BLOCK; c; } SIMT_BLOCK; d; } }'
+    'namespace a { DEVICE(f) { SIMT_CALLED_FUNCTION; if (b) { SIMT_BASIC_BLOCK; c; } SIMT_BASIC_BLOCK; d; } }'
 unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
-marks 'a side' 'if (a) b; c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
-marks 'a side in braces' 'if (a) { b; } c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
-marks 'an if that comes last' 'if (a) b;' 'if (a) { SIMT_BLOCK; b; }'
-marks 'two sides' 'if (a) b; else c; d;' 'if (a) { SIMT_BLOCK; b; } else { SIMT_BLOCK; c; } SIMT_BLOCK; d;'
+marks 'a side' 'if (a) b; c;' 'if (a) { SIMT_BASIC_BLOCK; b; } SIMT_BASIC_BLOCK; c;'
+marks 'a side in braces' 'if (a) { b; } c;' 'if (a) { SIMT_BASIC_BLOCK; b; } SIMT_BASIC_BLOCK; c;'
+marks 'an if that comes last' 'if (a) b;' 'if (a) { SIMT_BASIC_BLOCK; b; }'
+marks 'two sides' 'if (a) b; else c; d;' 'if (a) { SIMT_BASIC_BLOCK; b; } else { SIMT_BASIC_BLOCK; c; } SIMT_BASIC_BLOCK; d;'
 marks 'three sides' 'if (a) b; else if (c) d; else { e; } f;' \
-    'if (a) { SIMT_BLOCK; b; } else { SIMT_BLOCK; if (c) { SIMT_BLOCK; d; } else { SIMT_BLOCK; e; } } SIMT_BLOCK; f;'
+    'if (a) { SIMT_BASIC_BLOCK; b; } else { SIMT_BASIC_BLOCK; if (c) { SIMT_BASIC_BLOCK; d; } else { SIMT_BASIC_BLOCK; e; } } SIMT_BASIC_BLOCK; f;'
 marks 'whose else it is' 'if (a) if (b) c; else d; e;' \
-    'if (a) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; } else { SIMT_BLOCK; d; } } SIMT_BLOCK; e;'
-marks 'a loop' 'for (int i = 0; i < n; i++) a; b;' 'for (int i = 0; i < n; i++) { SIMT_LOOP; a; } SIMT_BLOCK; b;'
-marks 'an empty loop' 'while (a());' 'while (a()) { SIMT_LOOP;; }'
-marks 'a loop with its condition at the end' 'do a; while (b); c;' 'do { SIMT_LOOP; a; } while (b); SIMT_BLOCK; c;'
+    'if (a) { SIMT_BASIC_BLOCK; if (b) { SIMT_BASIC_BLOCK; c; } else { SIMT_BASIC_BLOCK; d; } } SIMT_BASIC_BLOCK; e;'
+marks 'a loop' 'for (int i = 0; i < n; i++) a; b;' 'for (int i = 0; i < n; i++) { SIMT_LOOP_ITERATION; a; } SIMT_BASIC_BLOCK; b;'
+marks 'an empty loop' 'while (a());' 'while (a()) { SIMT_LOOP_ITERATION;; }'
+marks 'a loop with its condition at the end' 'do a; while (b); c;' 'do { SIMT_LOOP_ITERATION; a; } while (b); SIMT_BASIC_BLOCK; c;'
 marks 'lanes come together before the next turn' 'while (a) { if (b) c; }' \
-    'while (a) { SIMT_LOOP; if (b) { SIMT_BLOCK; c; }  SIMT_BLOCK;}'
-marks 'a loop in a loop' 'while (a) for (;;) b;' 'while (a) { SIMT_LOOP; for (;;) { SIMT_LOOP; b; } SIMT_BLOCK; }'
-marks 'a block of its own' '{ if (a) b; } c;' '{ if (a) { SIMT_BLOCK; b; } } SIMT_BLOCK; c;'
+    'while (a) { SIMT_LOOP_ITERATION; if (b) { SIMT_BASIC_BLOCK; c; }  SIMT_BASIC_BLOCK;}'
+marks 'a loop in a loop' 'while (a) for (;;) b;' 'while (a) { SIMT_LOOP_ITERATION; for (;;) { SIMT_LOOP_ITERATION; b; } SIMT_BASIC_BLOCK; }'
+marks 'a block of its own' '{ if (a) b; } c;' '{ if (a) { SIMT_BASIC_BLOCK; b; } } SIMT_BASIC_BLOCK; c;'
 marks 'a switch' 'switch (a) { case 1: case f(2): b; break; case c::d: default: e; } g;' \
-    'switch (a) { case 1: case f(2): SIMT_BLOCK; b; break; case c::d: default: SIMT_BLOCK; e; } SIMT_BLOCK; g;'
-marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BLOCK; goto b; } SIMT_BLOCK; c; b: SIMT_BLOCK; d;'
-marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND && b; SIMT_BLOCK; c;'
+    'switch (a) { case 1: case f(2): SIMT_BASIC_BLOCK; b; break; case c::d: default: SIMT_BASIC_BLOCK; e; } SIMT_BASIC_BLOCK; g;'
+marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BASIC_BLOCK; goto b; } SIMT_BASIC_BLOCK; c; b: SIMT_BASIC_BLOCK; d;'
+marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND_OPERAND && b; SIMT_BASIC_BLOCK; c;'
 marks 'or' 'f(a || (b && c)); d;' \
-    'f( SIMT_OPEN a || SIMT_OR || ( SIMT_OPEN b && SIMT_AND && c SIMT_JOIN) SIMT_JOIN); SIMT_BLOCK; d;'
-marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND && b) { SIMT_LOOP; c; }'
-marks 'what is returned' 'return a && b;' 'return a && SIMT_AND && b;'
-marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_SIDE,  f() ): -1; SIMT_BLOCK; b;'
+    'f( SIMT_RECONVERGE_BEGIN a || SIMT_OR_OPERAND || ( SIMT_RECONVERGE_BEGIN b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END) SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; d;'
+marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND_OPERAND && b) { SIMT_LOOP_ITERATION; c; }'
+marks 'what is returned' 'return a && b;' 'return a && SIMT_AND_OPERAND && b;'
+marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_CONDITIONAL_OPERAND,  f() ): -1; SIMT_BASIC_BLOCK; b;'
 marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' \
-    'x = a ?(SIMT_SIDE,  b[i] ):(SIMT_SIDE,  *p); SIMT_BLOCK; y = c ?(SIMT_SIDE,  d->e ):(SIMT_SIDE,  f<3>(g)); SIMT_BLOCK; h;'
+    'x = a ?(SIMT_CONDITIONAL_OPERAND,  b[i] ):(SIMT_CONDITIONAL_OPERAND,  *p); SIMT_BASIC_BLOCK; y = c ?(SIMT_CONDITIONAL_OPERAND,  d->e ):(SIMT_CONDITIONAL_OPERAND,  f<3>(g)); SIMT_BASIC_BLOCK; h;'
 marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
-    'x = a ? b ? 1 : 2 :(SIMT_SIDE,  c ?(SIMT_SIDE,  d() ): 4); SIMT_BLOCK; e;'
+    'x = a ? b ? 1 : 2 :(SIMT_CONDITIONAL_OPERAND,  c ?(SIMT_CONDITIONAL_OPERAND,  d() ): 4); SIMT_BASIC_BLOCK; e;'
 unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
 # Lanes that diverge within a statement reconverge before the rest of the statement is executed.
 marks 'arguments' 'f(a && b, c, d ? e[0] : 1); g;' \
-    'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN, c, SIMT_OPEN  d ?(SIMT_SIDE,  e[0] ): 1 SIMT_JOIN); SIMT_BLOCK; g;'
-marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_OPEN b || SIMT_OR || c SIMT_JOIN) + d;'
-marks 'parentheses around a whole value' 'return ((a ? b() : c()));' 'return ((a ?(SIMT_SIDE,  b() ):(SIMT_SIDE,  c())));'
-marks 'parentheses around a side' 'f(a ? (b && c) : 0);' 'f( SIMT_OPEN a ?(SIMT_SIDE,  (b && SIMT_AND && c) ): 0 SIMT_JOIN);'
-marks 'what is assigned to' '(a ? *b : c) = d;' '( SIMT_OPEN a ?(SIMT_SIDE,  *b ): c SIMT_JOIN) = d;'
+    'f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END, c, SIMT_RECONVERGE_BEGIN  d ?(SIMT_CONDITIONAL_OPERAND,  e[0] ): 1 SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; g;'
+marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_RECONVERGE_BEGIN b || SIMT_OR_OPERAND || c SIMT_RECONVERGE_END) + d;'
+marks 'parentheses around a whole value' 'return ((a ? b() : c()));' 'return ((a ?(SIMT_CONDITIONAL_OPERAND,  b() ):(SIMT_CONDITIONAL_OPERAND,  c())));'
+marks 'parentheses around a side' 'f(a ? (b && c) : 0);' 'f( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  (b && SIMT_AND_OPERAND && c) ): 0 SIMT_RECONVERGE_END);'
+marks 'what is assigned to' '(a ? *b : c) = d;' '( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  *b ): c SIMT_RECONVERGE_END) = d;'
 marks 'what is evaluated before its destination' 'a[f()] = b && c; d[0] += b && c;' \
-    'a[f()] = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN; SIMT_BLOCK; d[0] += b && SIMT_AND && c;'
+    'a[f()] = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END; SIMT_BASIC_BLOCK; d[0] += b && SIMT_AND_OPERAND && c;'
 marks 'values in a row' 'bool a = b && c, d = a; e;' \
-    'bool a = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN, d = a; SIMT_BLOCK; e;'
+    'bool a = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d = a; SIMT_BASIC_BLOCK; e;'
 marks 'commas in a side' 'f(a ? b && c, d : e);' \
-    'f( SIMT_OPEN a ?(SIMT_SIDE,  SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN, d ): e SIMT_JOIN);'
+    'f( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d ): e SIMT_RECONVERGE_END);'
 marks 'a list' 'T a{.b = c && d, e == f || g, h >= i && j};' \
-    'T a{.b = SIMT_OPEN  c && SIMT_AND && d SIMT_JOIN, SIMT_OPEN  e == f || SIMT_OR || g SIMT_JOIN, SIMT_OPEN  h >= i && SIMT_AND && j SIMT_JOIN};'
+    'T a{.b = SIMT_RECONVERGE_BEGIN  c && SIMT_AND_OPERAND && d SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  e == f || SIMT_OR_OPERAND || g SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  h >= i && SIMT_AND_OPERAND && j SIMT_RECONVERGE_END};'
 marks 'the lines of a for' 'for (a = b && c; d || e; f ? g() : h()) i;' \
-    'for (a = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN; SIMT_OPEN  d || SIMT_OR || e SIMT_JOIN; SIMT_OPEN  f ?(SIMT_SIDE,  g() ):(SIMT_SIDE,  h()) SIMT_JOIN) { SIMT_LOOP; i; }'
+    'for (a = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END; SIMT_RECONVERGE_BEGIN  d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_END; SIMT_RECONVERGE_BEGIN  f ?(SIMT_CONDITIONAL_OPERAND,  g() ):(SIMT_CONDITIONAL_OPERAND,  h()) SIMT_RECONVERGE_END) { SIMT_LOOP_ITERATION; i; }'
 marks 'a loop through a choice' 'for (auto a : b ? c[0] : d) e;' \
-    'for (auto a : SIMT_OPEN  b ?(SIMT_SIDE,  c[0] ): d SIMT_JOIN) { SIMT_LOOP; e; }'
+    'for (auto a : SIMT_RECONVERGE_BEGIN  b ?(SIMT_CONDITIONAL_OPERAND,  c[0] ): d SIMT_RECONVERGE_END) { SIMT_LOOP_ITERATION; e; }'
 marks 'template arguments' 'f(is<a, b>() && c, g<d, e<1>>(h) ? i[0] : 1);' \
-    'f( SIMT_OPEN is<a, b>() && SIMT_AND && c SIMT_JOIN, SIMT_OPEN  g<d, e<1>>(h) ?(SIMT_SIDE,  i[0] ): 1 SIMT_JOIN);'
+    'f( SIMT_RECONVERGE_BEGIN is<a, b>() && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  g<d, e<1>>(h) ?(SIMT_CONDITIONAL_OPERAND,  i[0] ): 1 SIMT_RECONVERGE_END);'
 marks 'comparisons' 'f(a < b && c, d > e); g(a<b && c>d); h(a<b, c>d || e);' \
-    'f( SIMT_OPEN a < b && SIMT_AND && c SIMT_JOIN, d > e); SIMT_BLOCK; g( SIMT_OPEN a<b && SIMT_AND && c>d SIMT_JOIN); SIMT_BLOCK; h(a<b, SIMT_OPEN  c>d || SIMT_OR || e SIMT_JOIN);'
+    'f( SIMT_RECONVERGE_BEGIN a < b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d > e); SIMT_BASIC_BLOCK; g( SIMT_RECONVERGE_BEGIN a<b && SIMT_AND_OPERAND && c>d SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; h(a<b, SIMT_RECONVERGE_BEGIN  c>d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_END);'
 marks 'comparisons that may be template arguments' 'T<a && b, c> d, e; f(g<a && b, c>(d), e && h);' \
-    'T<a && SIMT_AND && b, c> d, e; SIMT_BLOCK; f(g<a && SIMT_AND && b, c>(d), SIMT_OPEN  e && SIMT_AND && h SIMT_JOIN);'
+    'T<a && SIMT_AND_OPERAND && b, c> d, e; SIMT_BASIC_BLOCK; f(g<a && SIMT_AND_OPERAND && b, c>(d), SIMT_RECONVERGE_BEGIN  e && SIMT_AND_OPERAND && h SIMT_RECONVERGE_END);'
 marks 'a second side with template arguments' 'f(a ? g() : b[0] + h<c, d>(e), i || j);' \
-    'f(a ?(SIMT_SIDE,  g() ): b[0] + h<c, d>(e), SIMT_OPEN  i || SIMT_OR || j SIMT_JOIN);'
+    'f(a ?(SIMT_CONDITIONAL_OPERAND,  g() ): b[0] + h<c, d>(e), SIMT_RECONVERGE_BEGIN  i || SIMT_OR_OPERAND || j SIMT_RECONVERGE_END);'
 marks 'an argument that an #if divides' 'f(a && b,
 #ifdef C
 c && d,
 #endif
-e || f);' 'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN,
+e || f);' 'f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END,
 #ifdef C
-c && SIMT_AND && d,
+c && SIMT_AND_OPERAND && d,
 #endif
-e || SIMT_OR || f);'
+e || SIMT_OR_OPERAND || f);'
 marks 'a function without a name' 'g([&](int x) { return x || y; }); auto h = [=] { if (a) b; }; c;' \
-    'g([&](int x) { SIMT_CALL; return x || SIMT_OR || y; }); auto h = [=] { SIMT_CALL; if (a) { SIMT_BLOCK; b; } }; c;'
+    'g([&](int x) { SIMT_CALLED_FUNCTION; return x || SIMT_OR_OPERAND || y; }); auto h = [=] { SIMT_CALLED_FUNCTION; if (a) { SIMT_BASIC_BLOCK; b; } }; c;'
 unchanged 'what the compiler computes' '__device__ int f() { constexpr bool a = b && c; static_assert(a || d, "e"); sizeof(a && b); assert(a && b); if constexpr (a && b) c; else d; e; }'
 unchanged 'references' '__device__ int f() { auto &&a = b; g([](T &&x, U &&) { }); const auto &&c = d; }'
 unchanged 'a constexpr function' 'constexpr __device__ int f(int a) { if (a) return 1; return 2; }'
@@ -446,11 +446,11 @@ if (e) f;
 #endif
 g;' 'a;
 #pragma unroll
-for (;;) { SIMT_LOOP; b; } SIMT_BLOCK;
+for (;;) { SIMT_LOOP_ITERATION; b; } SIMT_BASIC_BLOCK;
 #ifdef C
-if (c) { SIMT_BLOCK; d; } SIMT_BLOCK;
+if (c) { SIMT_BASIC_BLOCK; d; } SIMT_BASIC_BLOCK;
 #else
-if (e) { SIMT_BLOCK; f; } SIMT_BLOCK;
+if (e) { SIMT_BASIC_BLOCK; f; } SIMT_BASIC_BLOCK;
 #endif
 g;'
 unchanged 'a directive in a statement' '__device__ int f() { if (a)
@@ -469,7 +469,7 @@ if (b) {
 #endif
 c; } }'
 marks 'attributes' 'switch (a) { case 1: b; [[fallthrough]]; case 2: c; }' \
-    'switch (a) { case 1: SIMT_BLOCK; b; [[fallthrough]]; case 2: SIMT_BLOCK; c; }'
+    'switch (a) { case 1: SIMT_BASIC_BLOCK; b; [[fallthrough]]; case 2: SIMT_BASIC_BLOCK; c; }'
 
 in_device 'fold expressions' '(a && ...); (... || a); ((int)a + ... + 0); (a << ...);' \
     '(a && ...); (... || a); ((int)a + ... + 0); (a << ...);'
@@ -483,12 +483,12 @@ __global__ void k(int *a) { CHECK(a[0] << b && (int)c); BOTH(d, << e); }
 void f() { CHECK(a && b); CHECK((k<<<1, 2>>>(a))); }' '#define CHECK(x) \
     f(x, #x)
 #define BOTH(a, b) a##b
-__global__ void k(int *a) { SIMT_BLOCK; CHECK(a[0] << b && (int)c); BOTH(d, << e); }
-void f() { CHECK(a && b); CHECK((simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a))); }'
-in_device 'a shift' 'a << b; a>>b * 2;' 'a << simt_count * b; a>> simt_count *b * 2;'
-in_device 'shifts in a row' '(a) << b << c[i];' '(a) << simt_count * b << simt_count * c[i];'
-in_device 'a shift by a number' 'a << 3; a >> 0x1f; a << 3 + b;' 'a << 3; a >> 0x1f; a << simt_count * 3 + b;'
-in_device 'a compound shift' 'a <<= b; a >>= c[i + 1];' 'a <<= simt_count * b; a >>= simt_count * c[i + 1];'
+__global__ void k(int *a) { SIMT_BASIC_BLOCK; CHECK(a[0] << b && (int)c); BOTH(d, << e); }
+void f() { CHECK(a && b); CHECK((simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(a))); }'
+in_device 'a shift' 'a << b; a>>b * 2;' 'a << simt_shift_count * b; a>> simt_shift_count *b * 2;'
+in_device 'shifts in a row' '(a) << b << c[i];' '(a) << simt_shift_count * b << simt_shift_count * c[i];'
+in_device 'a shift by a number' 'a << 3; a >> 0x1f; a << 3 + b;' 'a << 3; a >> 0x1f; a << simt_shift_count * 3 + b;'
+in_device 'a compound shift' 'a <<= b; a >>= c[i + 1];' 'a <<= simt_shift_count * b; a >>= simt_shift_count * c[i + 1];'
 in_device 'a compound shift of what may be a bit field' 's.a <<= b; p->a >>= b;' 's.a <<= b; p->a >>= b;'
 in_device 'a compound shift by an expression' 'a <<= b | c; a >>= b ? 1 : 2;' 'a <<= b | c; a >>= b ? 1 : 2;'
 in_device 'an element' 'int a[4]; a[i] = b[a[0] + 1];' \
@@ -685,7 +685,7 @@ becomes 'several variables of the device' 'static __device__ const volatile T<a,
     z;' 'static SIMT_DEVICE_VARIABLE const volatile T<a, b> *x; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  y[2] = {1, 2}; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  // first
     z; SIMT_DEVICE_GAP'
 becomes 'several constants' '__constant__ float a[2] = {f(1, 2), 3}, b; __device__ const int c = 1, d = 2;' \
-    '__constant__ float a[2] = {f(1, 2), 3}; SIMT_CONSTANT_GAP __constant__ float  b; SIMT_CONSTANT_GAP SIMT_DEVICE_CONSTANT const int c = 1; SIMT_DEVICE_TABLE_GAP SIMT_DEVICE_CONSTANT const int  d = 2; SIMT_DEVICE_TABLE_GAP'
+    '__constant__ float a[2] = {f(1, 2), 3}; SIMT_CONSTANT_GAP __constant__ float  b; SIMT_CONSTANT_GAP SIMT_CONST_DEVICE_VARIABLE const int c = 1; SIMT_CONST_DEVICE_GAP SIMT_CONST_DEVICE_VARIABLE const int  d = 2; SIMT_CONST_DEVICE_GAP'
 becomes 'variables of a type that is declared with them' '__device__ struct { int a; } x, y;' \
     'SIMT_DEVICE_VARIABLE struct { int a; } x, y; SIMT_DEVICE_GAP'
 functor='template <class T> struct m { T operator()(T x) const { return x; } }; m<s> g;'
@@ -702,10 +702,10 @@ becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_checked_index_within_array<__typeof__("ab" "c")>() |= i] + u8"x"[simt_checked_index_within_array<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONSTANT_CONSTANT const int c[2]; SIMT_CONSTANT_TABLE_GAP __global__ void f() { SIMT_BLOCK; a[simt_checked_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONST_CONSTANT_VARIABLE const int c[2]; SIMT_CONST_CONSTANT_GAP __global__ void f() { SIMT_BASIC_BLOCK; a[simt_checked_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
-    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; SIMT_SMALL_ARRAY int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALLED_FUNCTION; SIMT_SMALL_ARRAY_ALIGNMENT int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
 in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_checked_index_within_array<__typeof__(a)>() |= 1] = c[simt_checked_index_within_array<__typeof__(c)>() |= 2] + e[3] + g[simt_checked_index_within_array<__typeof__(g)>() |= 4] + h[simt_checked_index_within_array<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
@@ -715,12 +715,12 @@ host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } 
 { if (a) { b; } }'
 host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
-    'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_count * e);'
-in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_cast_to<int>()->* b + simt_cast_to<unsigned long long>()->*  (c);'
+    'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_shift_count * e);'
+in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_integer_cast_to<int>()->* b + simt_integer_cast_to<unsigned long long>()->*  (c);'
 in_device 'a cast after an operator' 'return (int)a * (int)b - (long)-c && (int)!d;' \
-    'return simt_cast_to<int>()->* a * simt_cast_to<int>()->* b - simt_cast_to<long>()->* -c && simt_cast_to<int>()->* !d;'
+    'return simt_integer_cast_to<int>()->* a * simt_integer_cast_to<int>()->* b - simt_integer_cast_to<long>()->* -c && simt_integer_cast_to<int>()->* !d;'
 in_device 'a cast of a cast' '(int)(unsigned)a; (float)(int)b; (int)(float)c;' \
-    '(int)(unsigned)a; (float)(int)b; simt_cast_to<int>()->* (float)c;'
+    '(int)(unsigned)a; (float)(int)b; simt_integer_cast_to<int>()->* (float)c;'
 in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;' \
     'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
 in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (char *)p; (short)a; (int); g((int x));' \
@@ -734,11 +734,11 @@ in_device 'reinterpret_cast' 'reinterpret_cast<volatile float2 *>(a + f(b));' \
 in_device 'casts whose operand has no certain end, or whose type is not known' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);'
-in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_cast_to<int>()->* d;'
+in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_integer_cast_to<int>()->* d;'
 in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
-    'simt_cast<int>(a); simt_cast< unsigned >(b); static_cast<float>(c);'
+    'simt_integer_cast<int>(a); simt_integer_cast< unsigned >(b); static_cast<float>(c);'
 becomes 'a member function of the device' 'struct s { __device__ int f() { return (int)a; } int g() { return (int)a; } };' \
-    'struct s { __device__ int f() { return simt_cast_to<int>()->* a; } int g() { return (int)a; } };'
+    'struct s { __device__ int f() { return simt_integer_cast_to<int>()->* a; } int g() { return (int)a; } };'
 becomes 'the architecture' '#if __CUDA_ARCH__ < 600
 #elif defined __CUDA_ARCH__
 #endif
@@ -820,24 +820,24 @@ refused 'run-time type information in a kernel' '__global__ void k(A *a) { dynam
     'a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind'
 unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { } }'
 becomes 'a function with a parameter of type struct or enum' '__device__ void f(enum e a, struct s *b) { if (a) b->c = 1; }' \
-    '__device__ void f(enum e a, struct s *b) { SIMT_CALL; if (a) { SIMT_BLOCK; b->c = 1; } }'
+    '__device__ void f(enum e a, struct s *b) { SIMT_CALLED_FUNCTION; if (a) { SIMT_BASIC_BLOCK; b->c = 1; } }'
 becomes 'a class with an attribute' '__device__ int n; struct alignas(16) s { int v[4]; };' \
     'SIMT_DEVICE_VARIABLE int n; SIMT_DEVICE_GAP struct alignas(16) s { int v[4]; };'
 becomes 'a table of functions of the device' '__device__ int (*f[2])(int) = {g, h};' \
-    'SIMT_DEVICE_POINTER int (*f[2])(int) = {g, h}; SIMT_DEVICE_GAP'
+    'SIMT_DEVICE_VARIABLE_NO_CONSTINIT int (*f[2])(int) = {g, h}; SIMT_DEVICE_GAP'
 becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \
     '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'
 unchanged 'a static constant of the device' '__device__ const int *f() { static const int n = 3; return &n; }'
 unchanged 'a static variable of the host' 'int f() { static int n; return n++; }'
 becomes 'constants and variables of the device' \
     '__device__ const int a = 1; const __device__ int b = 1; const int *__device__ c; constexpr __device__ int d = 1;' \
-    'SIMT_DEVICE_CONSTANT const int a = 1; SIMT_DEVICE_TABLE_GAP const SIMT_DEVICE_CONSTANT int b = 1; SIMT_DEVICE_TABLE_GAP const int *SIMT_DEVICE_POINTER c; SIMT_DEVICE_GAP constexpr SIMT_DEVICE_TABLE int d = 1; SIMT_DEVICE_TABLE_GAP'
+    'SIMT_CONST_DEVICE_VARIABLE const int a = 1; SIMT_CONST_DEVICE_GAP const SIMT_CONST_DEVICE_VARIABLE int b = 1; SIMT_CONST_DEVICE_GAP const int *SIMT_DEVICE_VARIABLE_NO_CONSTINIT c; SIMT_DEVICE_GAP constexpr SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT int d = 1; SIMT_CONST_DEVICE_GAP'
 becomes 'constants in constant memory' \
     '__constant__ const int a = 1; const __constant__ int b = 1; extern const __constant__ int c; __constant__ int (*const d)(int) = f;' \
-    'SIMT_CONSTANT_CONSTANT const int a = 1; SIMT_CONSTANT_TABLE_GAP const SIMT_CONSTANT_CONSTANT int b = 1; SIMT_CONSTANT_TABLE_GAP extern const SIMT_CONSTANT_CONSTANT int c; SIMT_CONSTANT_TABLE int (*const d)(int) = f; SIMT_CONSTANT_TABLE_GAP'
+    'SIMT_CONST_CONSTANT_VARIABLE const int a = 1; SIMT_CONST_CONSTANT_GAP const SIMT_CONST_CONSTANT_VARIABLE int b = 1; SIMT_CONST_CONSTANT_GAP extern const SIMT_CONST_CONSTANT_VARIABLE int c; SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT int (*const d)(int) = f; SIMT_CONST_CONSTANT_GAP'
 becomes 'a constant of a macro' '#define A __constant__ const
 #define B __host__ __device__ constexpr
-x' '#define A SIMT_CONSTANT_CONSTANT const
+x' '#define A SIMT_CONST_CONSTANT_VARIABLE const
 #define B __host__ __device__ constexpr
 x'
 becomes 'constants of templates' \
@@ -849,9 +849,9 @@ becomes 'attributes after a qualifier' \
 becomes 'two qualifiers' '__device__ __constant__ int a; __constant__ __device__ int b;' \
     '__device__ __constant__ int a; SIMT_CONSTANT_GAP __constant__ __device__ int b; SIMT_CONSTANT_GAP'
 becomes 'default arguments in braces' '__global__ void k(p a = p{1, 2}, int b = int{3}) { if (b) c; }' \
-    '__global__ void k(p a = p{1, 2}, int b = int{3}) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; } }'
+    '__global__ void k(p a = p{1, 2}, int b = int{3}) { SIMT_BASIC_BLOCK; if (b) { SIMT_BASIC_BLOCK; c; } }'
 becomes 'members in braces' 'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { if (d) e; } };' \
-    'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { SIMT_CALL; if (d) { SIMT_BLOCK; e; } } };'
+    'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { SIMT_CALLED_FUNCTION; if (d) { SIMT_BASIC_BLOCK; e; } } };'
 host_marks 'a host function with a default argument in braces' 1 'int f(p a = p{1, 2}) { return a.b; }'
 unchanged 'disabled code' '#if 0
 { k<<<1, 2>>>(a);
@@ -873,11 +873,11 @@ becomes 'code after disabled code' '__global__ void k() {
 #else
 if (a) b;
 #endif
-c; }' '__global__ void k() { SIMT_BLOCK;
+c; }' '__global__ void k() { SIMT_BASIC_BLOCK;
 #if 0
 {
 #else
-if (a) { SIMT_BLOCK; b; } SIMT_BLOCK;
+if (a) { SIMT_BASIC_BLOCK; b; } SIMT_BASIC_BLOCK;
 #endif
 c; }'
 refused 'a static variable of a template' 'template <class T> __device__ int f() { static T n; return n++; }' 1 \
@@ -898,7 +898,7 @@ else
     skip 'a full disk' 'no /dev/full here'
 fi
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "k<<<1, 2>>>(a); // " i }' >"$source"
-equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a); //')"
+equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 2)(a); //')"
 
 (printf assert; head -c 1000000 /dev/zero | tr '\0' '(') >"$source"
 equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
@@ -927,7 +927,7 @@ if command -v g++ >/dev/null; then
     matches 'asynchronous copies' 'asynchronous copies of groups are not supported *' \
         "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
     matches 'a parameter with virtual functions' "*kernel's parameter has virtual functions*" \
-        "$(compiled 'struct a { virtual void f(); }; __global__ void k(a b); void g(a b) { simt_launch(SIMT_KERNEL((k)), "k", 1, 1)(b); }')"
+        "$(compiled 'struct a { virtual void f(); }; __global__ void k(a b); void g(a b) { simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((k)), "k", 1, 1)(b); }')"
     matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
         "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"
 else

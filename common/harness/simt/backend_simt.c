@@ -54,10 +54,10 @@ enum {
 
 static void read_request_lines(struct run_counters *run)
 {
-    _Static_assert((int)MAX_REQUEST_LINES == (int)SIMT_MAX_REQUEST_LINES, "room for every line");
-    struct simt_request_line lines[SIMT_MAX_REQUEST_LINES];
+    _Static_assert((int)MAX_REQUEST_LINES == (int)SIMT_MAX_LINE_REQUESTS, "room for every line");
+    struct simt_line_requests lines[SIMT_MAX_LINE_REQUESTS];
 
-    run->num_request_lines = simt_request_lines(lines);
+    run->num_request_lines = simt_read_line_requests(lines);
     for (int i = 0; i < run->num_request_lines; i++)
         run->request_lines[i] = (struct request_line){lines[i].pc, lines[i].kind, lines[i].num_requests};
 }
@@ -144,7 +144,7 @@ void backend_describe_divergent_branches(const struct run_counters *run, char *t
 
 void backend_count_request_lines(void)
 {
-    simt_count_request_lines();
+    simt_enable_line_request_counts();
 }
 
 void backend_describe_request_lines(const struct run_counters *run, const char *counter_name, char *text, size_t size)

@@ -25,35 +25,35 @@ static cudaError_t report_allocation(const char *name, cudaError_t error, uintpt
 }
 
 /** Allocates memory for the runtime call `name` if a call that may wait for the device is currently permitted. */
-static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum allocation_owner owner,
+static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum memory_type memory_type,
                             uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_call_permitted(name, CALL_WAITS, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CALL_KIND_MAY_WAIT, call_site);
 
     if (error == cudaSuccess && !pointer && simt_peek_sticky_error() == cudaSuccess)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "a null pointer" SIMT_ADVICE_PREFIX
                                        "&d, the address of the pointer that receives the memory's address");
     return error == cudaSuccess
-               ? report_allocation(name, simt_arena_allocate(pointer, bytes, owner, call_site), call_site)
+               ? report_allocation(name, simt_arena_allocate(pointer, bytes, memory_type, call_site), call_site)
                : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return allocate("cudaMalloc", pointer, bytes, OWNER_DEVICE, SIMT_RETURN_ADDRESS());
+    return allocate("cudaMalloc", pointer, bytes, MEMORY_TYPE_DEVICE, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return allocate("cudaMallocHost", pointer, bytes, OWNER_PINNED, SIMT_RETURN_ADDRESS());
+    return allocate("cudaMallocHost", pointer, bytes, MEMORY_TYPE_PINNED, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
-        return SIMT_FAIL(cudaErrorNotSupported);
-    return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_RETURN_ADDRESS());
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
+    return allocate("cudaHostAlloc", pointer, bytes, MEMORY_TYPE_PINNED, SIMT_RETURN_ADDRESS());
 }
 
 /** The host memory that the program has registered. */
@@ -65,8 +65,8 @@ static size_t registered_count, registered_room;
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    if (!pointer || bytes == 0 || simt_is_device_pointer(pointer))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+    if (!pointer || bytes == 0 || simt_is_arena_pointer(pointer))
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (flags & ~(unsigned)cudaHostRegisterPortable)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorNotSupported,
                                        "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
@@ -77,7 +77,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
                 SIMT_RETURN_ADDRESS(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
                 "the memory is registered already" SIMT_ADVICE_PREFIX "cudaHostUnregister() before");
     if (!simt_array_reserve(&registered, &registered_room, registered_count + 1, sizeof *registered))
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     registered[registered_count++] = (struct registered){pointer, bytes};
     return cudaSuccess;
 }
@@ -90,14 +90,14 @@ cudaError_t cudaHostUnregister(void *pointer)
             return cudaSuccess;
         }
     }
-    return pointer ? SIMT_FAIL(cudaErrorHostMemoryNotRegistered) : SIMT_FAIL(cudaErrorInvalidValue);
+    return pointer ? SIMT_RECORD_FAILURE(cudaErrorHostMemoryNotRegistered) : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
-        return SIMT_FAIL(cudaErrorInvalidValue);
-    return allocate("cudaMallocManaged", pointer, bytes, OWNER_MANAGED, SIMT_RETURN_ADDRESS());
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
+    return allocate("cudaMallocManaged", pointer, bytes, MEMORY_TYPE_MANAGED, SIMT_RETURN_ADDRESS());
 }
 
 enum { PITCH = 512 };
@@ -107,15 +107,15 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     const size_t row = (width + PITCH - 1) / PITCH * PITCH;
 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *pitch = row;
-    return allocate("cudaMallocPitch", pointer, row * height, OWNER_DEVICE, SIMT_RETURN_ADDRESS());
+    return allocate("cudaMallocPitch", pointer, row * height, MEMORY_TYPE_DEVICE, SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
     if (!pointer || (extent.height > 0 && extent.depth > SIZE_MAX / extent.height))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     pointer->xsize = extent.width;
     pointer->ysize = extent.height;
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
@@ -128,16 +128,16 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
 {
     char where[160];
 
-    if (simt_is_kernel_allocation(pointer))
+    if (simt_is_device_heap_pointer(pointer))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "a kernel has allocated the memory by malloc()" SIMT_ADVICE_PREFIX
                                        "free() in a kernel");
     if (simt_allocation_starting_at(pointer) || !simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
-                                       "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
-                                       !simt_allocation_starting_at(pointer) ? "free() for memory of the host"
-                                       : simt_allocation_starting_at(pointer)->owner == OWNER_PINNED ? "cudaFreeHost()"
-                                                                                                     : "cudaFree()");
+        return simt_fault_runtime_call(
+            call_site, name, cudaErrorInvalidValue, "the pointer is not from %s" SIMT_ADVICE_PREFIX "%s", allocates,
+            !simt_allocation_starting_at(pointer)                                     ? "free() for memory of the host"
+            : simt_allocation_starting_at(pointer)->memory_type == MEMORY_TYPE_PINNED ? "cudaFreeHost()"
+                                                                                      : "cudaFree()");
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                    "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
                                    allocates);
@@ -145,12 +145,13 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
 
 static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     const struct allocation *const allocation = simt_allocation_starting_at(pointer);
 
     if (!pointer)
         return cudaSuccess;
-    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
+    if (!allocation || allocation->memory_type == MEMORY_TYPE_PINNED ||
+        allocation->memory_type == MEMORY_TYPE_DEVICE_HEAP)
         return not_freed(pointer, name, "cudaMalloc", call_site);
     simt_arena_free(allocation, call_site);
     return cudaSuccess;
@@ -158,18 +159,18 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 
 cudaError_t cudaFree(void *pointer)
 {
-    const cudaError_t error = simt_check_call_permitted("cudaFree", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFree", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     if (pointer)
-        simt_host_waits_for_all();
+        simt_record_host_wait_for_all_work();
     return release(pointer, "cudaFree", SIMT_RETURN_ADDRESS());
 }
 
 cudaError_t cudaDeviceReset(void)
 {
-    simt_host_waits_for_all();
+    simt_record_host_wait_for_all_work();
     while (simt_arena.num_allocations > 0)
         simt_arena_free(&simt_arena.allocations[simt_arena.num_allocations - 1], SIMT_RETURN_ADDRESS());
     simt_streams_destroy();
@@ -193,7 +194,7 @@ static cudaError_t use_all(const char *name, enum work_use use, const struct all
         return error;
     if (allocation && simt_has_several_streams)
         simt_work_record_use(use, (uintptr_t)simt_arena.base + allocation->offset, allocation->bytes);
-    return simt_work_check_races();
+    return simt_work_end_and_report_race();
 }
 
 static cudaError_t not_captured(const char *name, uintptr_t call_site)
@@ -208,7 +209,7 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
         return not_captured("cudaMallocAsync", SIMT_RETURN_ADDRESS());
     const uintptr_t call_site = SIMT_RETURN_ADDRESS();
     const cudaError_t error = report_allocation(
-        "cudaMallocAsync", simt_arena_allocate(pointer, bytes, OWNER_DEVICE, call_site), call_site);
+        "cudaMallocAsync", simt_arena_allocate(pointer, bytes, MEMORY_TYPE_DEVICE, call_site), call_site);
 
     if (error != cudaSuccess || bytes == 0)
         return error;
@@ -233,22 +234,22 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     const struct allocation *const allocation = simt_allocation_starting_at(pointer);
-    const cudaError_t error = simt_check_call_permitted("cudaFreeHost", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFreeHost", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
 
     if (!pointer || error != cudaSuccess)
         return error;
-    if (!allocation || allocation->owner != OWNER_PINNED)
+    if (!allocation || allocation->memory_type != MEMORY_TYPE_PINNED)
         return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_RETURN_ADDRESS());
-    simt_host_waits_for_all();
+    simt_record_host_wait_for_all_work();
     simt_arena_free(allocation, SIMT_RETURN_ADDRESS());
     return cudaSuccess;
 }
 
 void simt_mark_unwritten(const void *begin, size_t bytes)
 {
-    if (bytes == 0 || !simt_is_device_pointer(begin) || !simt_is_device_range(begin, bytes))
+    if (bytes == 0 || !simt_is_arena_pointer(begin) || !simt_runtime_may_access(begin, bytes))
         return;
     struct allocation *const allocation = simt_allocation_at_or_after(begin);
 
@@ -259,13 +260,15 @@ void simt_mark_unwritten(const void *begin, size_t bytes)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     if (!attributes)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
-    if (simt_is_device_pointer(pointer) ? simt_is_device_range(pointer, 1) : simt_is_device_variable_range(pointer, 1))
+    if (simt_is_arena_pointer(pointer) ? simt_runtime_may_access(pointer, 1)
+                                       : simt_is_device_variable_range(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
     if (simt_is_pinned_or_managed(pointer)) {
-        attributes->type = simt_allocation_at_or_after(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
-                                                                                       : cudaMemoryTypeManaged;
+        attributes->type = simt_allocation_at_or_after(pointer)->memory_type == MEMORY_TYPE_PINNED
+                               ? cudaMemoryTypeHost
+                               : cudaMemoryTypeManaged;
         attributes->hostPointer = (void *)pointer;
     }
     return cudaSuccess;
@@ -274,8 +277,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags)
 {
     if (!device || flags != 0 || !simt_is_pinned_or_managed(pointer) ||
-        simt_allocation_at_or_after(pointer)->owner != OWNER_PINNED)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        simt_allocation_at_or_after(pointer)->memory_type != MEMORY_TYPE_PINNED)
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *device = pointer;
     return cudaSuccess;
 }
@@ -284,28 +287,29 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;
-    if (!simt_is_pinned_or_managed(pointer) || simt_allocation_at_or_after(pointer)->owner != OWNER_MANAGED ||
-        !simt_is_device_range(pointer, bytes))
+    if (!simt_is_pinned_or_managed(pointer) ||
+        simt_allocation_at_or_after(pointer)->memory_type != MEMORY_TYPE_MANAGED ||
+        !simt_runtime_may_access(pointer, bytes))
         return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
             "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()", bytes);
-    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
+    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
 }
 
 /** Only checks its arguments. */
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     return cudaMemPrefetchAsync(pointer, bytes, advice <= cudaMemAdviseUnsetReadMostly ? 0 : device, NULL);
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (device != 0)
-        return SIMT_FAIL(cudaErrorInvalidDevice);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
     *pool = (cudaMemPool_t)&simt_arena;
     return cudaSuccess;
 }
@@ -315,19 +319,19 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     const bool known = attribute >= cudaMemPoolReuseFollowEventDependencies &&
                        attribute <= cudaMemPoolAttrReleaseThreshold;
 
-    return pool && known && value ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return pool && known && value ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
     (void)bytes;
-    return pool ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return pool ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (!available || !total)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *total = simt_physical_memory_bytes();
     *available = *total > simt_arena.in_use_bytes ? *total - simt_arena.in_use_bytes : 0;
     return cudaSuccess;

@@ -18,7 +18,7 @@ struct event {
     bool alive;
     bool recorded;
     bool timed;
-    bool queried;
+    bool has_returned_not_ready;
     bool captured; /**< last recorded in a stream that was being captured */
     struct timespec time;
     struct stream_clock clock;
@@ -30,10 +30,10 @@ static size_t event_count;
 static struct event *event_of(cudaEvent_t event)
 {
     const uintptr_t handle = (uintptr_t)event;
-    const size_t number = handle % (1 << GENERATION_SHIFT) / HANDLE_STEP;
+    const size_t number = handle % (1 << HANDLE_GENERATION_SHIFT) / HANDLE_NUMBER_STRIDE;
 
-    if (handle % HANDLE_STEP != HANDLE_EVENT || number >= event_count || !events[number].alive ||
-        events[number].generation != handle >> GENERATION_SHIFT)
+    if (handle % HANDLE_NUMBER_STRIDE != HANDLE_KIND_EVENT || number >= event_count || !events[number].alive ||
+        events[number].generation != handle >> HANDLE_GENERATION_SHIFT)
         return NULL;
     return &events[number];
 }
@@ -56,16 +56,16 @@ static size_t free_event(void)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (!event)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const size_t number = free_event();
 
     if (number == MAX_HANDLES)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     events[number] = (struct event){
         .generation = events[number].generation + 1, .alive = true, .timed = !(flags & cudaEventDisableTiming)};
-    *event = (cudaEvent_t)simt_make_handle(number, events[number].generation, HANDLE_EVENT);
+    *event = (cudaEvent_t)simt_make_handle(number, events[number].generation, HANDLE_KIND_EVENT);
     return cudaSuccess;
 }
 
@@ -80,15 +80,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     struct event *recorded = event_of(event);
 
     if (!recorded)
-        return simt_reject_handle("cudaEventRecord", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventRecord", "event", SIMT_RETURN_ADDRESS());
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventRecord", "stream", SIMT_RETURN_ADDRESS());
     recorded->captured = simt_stream_is_capturing(stream);
     if (recorded->captured)
         return simt_capture_event_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
-    recorded->queried = false;
+    recorded->has_returned_not_ready = false;
     recorded->clock.num_streams = 0;
     simt_stream_clock_join(&recorded->clock, simt_stream_clock_snapshot(number));
     return cudaSuccess;
@@ -97,7 +97,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 /** Rejects a call that waits for or queries an event that was recorded in a captured stream. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_call_permitted(name, CALL_SIMPLE, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CALL_KIND_OTHER, call_site);
 
     if (error != cudaSuccess || !event_of(event)->captured)
         return error;
@@ -111,13 +111,13 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     const struct event *awaited = event_of(event);
 
     if (!awaited)
-        return simt_reject_handle("cudaEventSynchronize", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventSynchronize", "event", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaEventSynchronize", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
-    simt_host_waits_for_clock(&awaited->clock);
+    simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
+    simt_record_host_wait_for_stream_clock(&awaited->clock);
     return simt_peek_sticky_error();
 }
 
@@ -126,10 +126,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     struct event *queried = event_of(event);
 
     if (!queried)
-        return simt_reject_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventQuery", "event", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaEventQuery", event, SIMT_RETURN_ADDRESS());
 
-    return error == cudaSuccess ? simt_query_work(&queried->clock, &queried->queried) : error;
+    return error == cudaSuccess ? simt_query_stream_clock(&queried->clock, &queried->has_returned_not_ready) : error;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -139,16 +139,16 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     (void)flags;
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamWaitEvent", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamWaitEvent", "stream", SIMT_RETURN_ADDRESS());
     if (!awaited)
-        return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamWaitEvent", "event", SIMT_RETURN_ADDRESS());
     if (simt_stream_is_capturing(stream) || simt_is_captured_event(event))
         return simt_capture_event_wait(stream, event, SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    simt_stream_sync_legacy_default(number);
+    simt_stream_clock_join_legacy_default(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }
@@ -163,15 +163,15 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     const struct event *last = event_of(end);
 
     if (!milliseconds)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!first || !last)
-        return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventElapsedTime", "event", SIMT_RETURN_ADDRESS());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
         return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
             "an event was never recorded, or was created with cudaEventDisableTiming" SIMT_ADVICE_PREFIX
             "cudaEventRecord() of both events before");
-    if (simt_clock_is_pending(&first->clock) || simt_clock_is_pending(&last->clock))
+    if (simt_stream_clock_is_pending(&first->clock) || simt_stream_clock_is_pending(&last->clock))
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaEventElapsedTime", cudaErrorNotReady,
                                        "the work before an event may not have finished" SIMT_ADVICE_PREFIX
                                        "cudaEventSynchronize() of the second event before");
@@ -185,7 +185,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct event *destroyed = event_of(event);
 
     if (!destroyed)
-        return simt_reject_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaEventDestroy", "event", SIMT_RETURN_ADDRESS());
     free(destroyed->clock.positions);
     *destroyed = (struct event){.generation = destroyed->generation};
     return cudaSuccess;

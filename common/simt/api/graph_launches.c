@@ -70,16 +70,16 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
 {
     (void)flags;
     if (!exec || !simt_graph_is_usable(graph))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *exec = calloc(1, sizeof **exec);
     if (!*exec)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     (*exec)->graph = graph;
     graph->num_references++;
     if (!exec_fill(*exec)) {
         exec_free(*exec);
         *exec = NULL;
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     }
     (*exec)->next = execs;
     execs = *exec;
@@ -94,7 +94,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
     (void)stream;
-    return is_exec(exec) ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return is_exec(exec) ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 /** Prevents the next launch in each of a graph's streams from overlapping earlier launches. */
@@ -115,9 +115,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaGraphLaunch", cudaErrorInvalidValue,
                                        "not a graph that cudaGraphInstantiate() has made, or one that was destroyed");
     if (simt_stream_is_capturing(stream))
-        return SIMT_FAIL(cudaErrorNotSupported);
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
     exec->stream[0] = stream;
-    simt_graph_launch_stack = SIMT_CALLERS_STACK();
+    simt_graph_launch_stack_pointer = SIMT_CALLER_STACK_POINTER();
     part_streams(exec);
     if (exec->launched)
         error = cudaStreamWaitEvent(stream, exec->event[exec->graph->num_events], 0);
@@ -125,9 +125,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         const struct graph_step *step = &exec->graph->steps[i];
         const cudaStream_t its = exec->stream[step->stream_index];
 
-        if (step->kind == STEP_WORK)
+        if (step->kind == GRAPH_STEP_WORK)
             error = step->replay(step->operand_copy, its);
-        else if (step->kind == STEP_RECORD)
+        else if (step->kind == GRAPH_STEP_EVENT_RECORD)
             error = cudaEventRecord(exec->event[step->event_index], its);
         else
             error = cudaStreamWaitEvent(its, exec->event[step->event_index], 0);
@@ -142,7 +142,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     cudaGraphExec_t *link = &execs;
 
     if (!is_exec(exec))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     while (*link != exec)
         link = &(*link)->next;
     *link = exec->next;
@@ -153,7 +153,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!simt_graph_is_usable(graph))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     graph->is_destroyed = true;
     simt_graph_release_reference(graph);
     return cudaSuccess;
@@ -162,11 +162,11 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
 {
     if (!count || !simt_graph_is_usable(graph))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (nodes)
-        return SIMT_FAIL(cudaErrorNotSupported);
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
     *count = 0;
     for (size_t i = 0; i < graph->num_steps; i++)
-        *count += graph->steps[i].kind == STEP_WORK;
+        *count += graph->steps[i].kind == GRAPH_STEP_WORK;
     return cudaSuccess;
 }

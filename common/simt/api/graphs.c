@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIVERGENT_BRANCHES = 32 };
+enum { MAX_CAPTURED_STREAMS = 32 };
 
 /**
  * The steps that are ordered before a point in a graph: for each branch, one more than the index of its last such step,
  * or 0 if there is none.
  */
 struct known {
-    size_t steps[MAX_DIVERGENT_BRANCHES];
+    size_t steps[MAX_CAPTURED_STREAMS];
 };
 
 /** A recorded event, and the steps that are ordered before the record. */
@@ -37,8 +37,8 @@ static struct capture {
     cudaGraph_t graph;         /**< NULL if no capture is in progress */
     unsigned long long number; /**< number of the current capture, or of the last one if none is in progress */
     bool relaxed;              /**< calls that wait for the device are permitted */
-    cudaStream_t stream[MAX_DIVERGENT_BRANCHES];
-    struct known known[MAX_DIVERGENT_BRANCHES];
+    cudaStream_t stream[MAX_CAPTURED_STREAMS];
+    struct known known[MAX_CAPTURED_STREAMS];
     struct recorded *recorded; /**< indexed by record number; each cudaEventRecord() gets a new number */
 } capture;
 
@@ -84,7 +84,7 @@ static cudaGraph_t graph_new(void)
 
 /* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Returns the branch that captures a stream, or MAX_DIVERGENT_BRANCHES if the stream is not being captured. */
+/** Returns the branch that captures a stream, or MAX_CAPTURED_STREAMS if the stream is not being captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -94,12 +94,12 @@ static unsigned branch_of(cudaStream_t stream)
             return branch;
         branch++;
     }
-    return MAX_DIVERGENT_BRANCHES;
+    return MAX_CAPTURED_STREAMS;
 }
 
 bool simt_stream_is_capturing(cudaStream_t stream)
 {
-    return capture.graph && branch_of(stream) < MAX_DIVERGENT_BRANCHES;
+    return capture.graph && branch_of(stream) < MAX_CAPTURED_STREAMS;
 }
 
 static cudaError_t add_step(struct graph_step step)
@@ -141,12 +141,12 @@ cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind k
     if (simt_in_host_function)
         return simt_fault_runtime_call(call_site, name, cudaErrorNotPermitted,
                                        "a function that cudaLaunchHostFunc() calls may not call CUDA");
-    if (kind == CALL_WAITS && capture.graph && !capture.relaxed)
+    if (kind == CALL_KIND_MAY_WAIT && capture.graph && !capture.relaxed)
         return simt_fault_runtime_call(
             call_site, name, cudaErrorStreamCaptureUnsupported,
             "a stream is being captured, and the call may wait for the device: call it before the "
             "capture, or capture with cudaStreamCaptureModeRelaxed");
-    if (kind == CALL_LEGACY && captures_blocking_stream())
+    if (kind == CALL_KIND_LEGACY_STREAM && captures_blocking_stream())
         return simt_fault_runtime_call(
             call_site, name, cudaErrorStreamCaptureImplicit,
             "the default stream waits for a stream that is being captured: use the captured stream, "
@@ -154,18 +154,18 @@ cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind k
     return cudaSuccess;
 }
 
-cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *operand, size_t bytes,
-                              const void *second_part, size_t second_bytes)
+cudaError_t simt_capture_work(cudaStream_t stream, graph_replay_function replay, const void *operand,
+                              size_t operand_bytes, const void *arguments, size_t argument_bytes)
 {
-    unsigned char *copy = calloc(1, GRAPH_SECOND_PART_OFFSET(bytes) + second_bytes);
+    unsigned char *copy = calloc(1, CAPTURED_ARGUMENTS_OFFSET(operand_bytes) + argument_bytes);
 
     if (!copy)
         return simt_set_last_error(cudaErrorMemoryAllocation);
-    memcpy(copy, operand, bytes);
-    if (second_bytes > 0)
-        memcpy(copy + GRAPH_SECOND_PART_OFFSET(bytes), second_part, second_bytes);
+    memcpy(copy, operand, operand_bytes);
+    if (argument_bytes > 0)
+        memcpy(copy + CAPTURED_ARGUMENTS_OFFSET(operand_bytes), arguments, argument_bytes);
     return add_step((struct graph_step){
-        .kind = STEP_WORK, .stream_index = branch_of(stream), .replay = work, .operand_copy = copy});
+        .kind = GRAPH_STEP_WORK, .stream_index = branch_of(stream), .replay = replay, .operand_copy = copy});
 }
 
 /** Returns the index of an event's latest record, or the number of events if the event was not recorded. */
@@ -193,7 +193,8 @@ cudaError_t simt_capture_event_record(cudaEvent_t event, cudaStream_t stream)
     capture.recorded = larger;
     capture.recorded[number] = (struct recorded){event, capture.known[branch]};
     capture.graph->num_events++;
-    return add_step((struct graph_step){.kind = STEP_RECORD, .stream_index = branch, .event_index = number});
+    return add_step(
+        (struct graph_step){.kind = GRAPH_STEP_EVENT_RECORD, .stream_index = branch, .event_index = number});
 }
 
 cudaError_t simt_capture_event_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t call_site)
@@ -205,17 +206,17 @@ cudaError_t simt_capture_event_wait(cudaStream_t stream, cudaEvent_t event, uint
         return simt_fault_runtime_call(call_site, "cudaStreamWaitEvent", cudaErrorStreamCaptureIsolation,
                                        "the event was not recorded in the capture" SIMT_ADVICE_PREFIX
                                        "cudaEventRecord() in a stream of the capture, after its begin");
-    if (branch == MAX_DIVERGENT_BRANCHES) {
-        if (capture.graph->num_streams == MAX_DIVERGENT_BRANCHES)
+    if (branch == MAX_CAPTURED_STREAMS) {
+        if (capture.graph->num_streams == MAX_CAPTURED_STREAMS)
             return simt_record_failed_call("cudaStreamWaitEvent", cudaErrorNotSupported, call_site);
         branch = capture.graph->num_streams++;
         capture.stream[branch] = stream;
     }
-    for (unsigned i = 0; i < MAX_DIVERGENT_BRANCHES; i++) {
+    for (unsigned i = 0; i < MAX_CAPTURED_STREAMS; i++) {
         if (capture.known[branch].steps[i] < capture.recorded[number].known.steps[i])
             capture.known[branch].steps[i] = capture.recorded[number].known.steps[i];
     }
-    return add_step((struct graph_step){.kind = STEP_WAIT, .stream_index = branch, .event_index = number});
+    return add_step((struct graph_step){.kind = GRAPH_STEP_EVENT_WAIT, .stream_index = branch, .event_index = number});
 }
 
 /* --- begin and end ------------------------------------------------------------------------------------------------ */
@@ -231,14 +232,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
                                        "a stream is being captured already" SIMT_ADVICE_PREFIX
                                        "cudaStreamEndCapture() first");
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     free(capture.recorded);
     capture = (struct capture){.graph = graph_new(),
                                .number = capture.number + 1,
                                .relaxed = mode == cudaStreamCaptureModeRelaxed,
                                .stream = {stream}};
     if (!capture.graph)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
     capture.graph->num_streams = 1;
     return cudaSuccess;
 }
@@ -246,10 +247,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 /** Returns whether the capture's first stream has joined all work of the other streams. */
 static bool is_joined(void)
 {
-    size_t last[MAX_DIVERGENT_BRANCHES] = {0};
+    size_t last[MAX_CAPTURED_STREAMS] = {0};
 
     for (size_t i = 0; i < capture.graph->num_steps; i++) {
-        if (capture.graph->steps[i].kind == STEP_WORK)
+        if (capture.graph->steps[i].kind == GRAPH_STEP_WORK)
             last[capture.graph->steps[i].stream_index] = i + 1;
     }
     for (unsigned i = 1; i < capture.graph->num_streams; i++) {
@@ -264,7 +265,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     const bool joined = capture.graph && is_joined();
 
     if (!graph)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *graph = NULL;
     if (!capture.graph)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaStreamEndCapture", cudaErrorIllegalState,
@@ -290,7 +291,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
     if (!status)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *status = simt_stream_is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
@@ -299,7 +300,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
 {
     if (graph || dependencies || count)
-        return SIMT_FAIL(cudaErrorNotSupported);
+        return SIMT_RECORD_FAILURE(cudaErrorNotSupported);
     if (id)
         *id = capture.number;
     return cudaStreamIsCapturing(stream, status);

@@ -8,16 +8,16 @@
 
 #include "cuda_runtime.h"
 
-enum graph_step_kind { STEP_WORK, STEP_RECORD, STEP_WAIT };
+enum graph_step_kind { GRAPH_STEP_WORK, GRAPH_STEP_EVENT_RECORD, GRAPH_STEP_EVENT_WAIT };
 
 /** A function that replays captured work in a stream; `operand` is the copy made at capture. */
-typedef cudaError_t (*graph_work)(const void *operand, cudaStream_t stream);
+typedef cudaError_t (*graph_replay_function)(const void *operand, cudaStream_t stream);
 
 struct graph_step {
     enum graph_step_kind kind;
     unsigned stream_index; /**< index of the captured stream, in the order in which streams joined the capture */
-    unsigned event_index;  /**< for a record or a wait: index of the event, in the order of the records */
-    graph_work replay;
+    unsigned event_index;  /**< of an event's record or wait: index of the event, in the order of the records */
+    graph_replay_function replay;
     void *operand_copy;
 };
 
@@ -36,9 +36,9 @@ bool simt_stream_is_capturing(cudaStream_t stream);
 bool simt_capture_in_progress(void);
 /** Kinds of runtime calls; the conditions under which simt_check_call_permitted() permits a call depend on its kind. */
 enum runtime_call_kind {
-    CALL_SIMPLE,
-    CALL_WAITS, /**< waits or may wait for the device; allocations are an example */
-    CALL_LEGACY /**< submits work to the legacy default stream */
+    CALL_KIND_OTHER,        /**< neither of these */
+    CALL_KIND_MAY_WAIT,     /**< waits or may wait for the device; allocations are an example */
+    CALL_KIND_LEGACY_STREAM /**< submits work to the legacy default stream */
 };
 /**
  * Reports a call that is not permitted at the moment. A function passed to cudaLaunchHostFunc must not call the
@@ -48,18 +48,18 @@ enum runtime_call_kind {
 cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site);
 static inline enum runtime_call_kind runtime_call_kind_of_stream(cudaStream_t stream)
 {
-    return stream && stream != cudaStreamLegacy ? CALL_SIMPLE : CALL_LEGACY;
+    return stream && stream != cudaStreamLegacy ? CALL_KIND_OTHER : CALL_KIND_LEGACY_STREAM;
 }
 /** True while a function passed to cudaLaunchHostFunc runs. */
 extern bool simt_in_host_function;
 
 /**
- * Captures work as its function and a copy of its operand; the operand's second part, `second_part`, begins at offset
- * GRAPH_SECOND_PART_OFFSET(bytes).
+ * Captures work as the function that replays it and a copy of its operand. For a launch, the copy also has the kernel's
+ * arguments, at offset CAPTURED_ARGUMENTS_OFFSET(operand_bytes); for other work, `argument_bytes` is 0.
  */
-cudaError_t simt_capture_work(cudaStream_t stream, graph_work work, const void *operand, size_t bytes,
-                              const void *second_part, size_t second_bytes);
-#define GRAPH_SECOND_PART_OFFSET(bytes) (((bytes) + 15) / 16 * 16)
+cudaError_t simt_capture_work(cudaStream_t stream, graph_replay_function replay, const void *operand,
+                              size_t operand_bytes, const void *arguments, size_t argument_bytes);
+#define CAPTURED_ARGUMENTS_OFFSET(operand_bytes) (((operand_bytes) + 15) / 16 * 16)
 
 /** Captures the record of an event in a captured stream. */
 cudaError_t simt_capture_event_record(cudaEvent_t event, cudaStream_t stream);

@@ -62,7 +62,7 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     }
     if (launch->is_cooperative &&
         (uint64_t)grid.x * grid.y * grid.z >
-            NUM_PROCESSORS * simt_blocks_per_multiprocessor((unsigned)threads, launch->dynamic_shared_bytes)) {
+            NUM_MULTIPROCESSORS * simt_blocks_per_multiprocessor((unsigned)threads, launch->dynamic_shared_bytes)) {
         *why = ": not all blocks can be resident at once" SIMT_ADVICE_PREFIX
                "fewer blocks; cudaOccupancyMaxActiveBlocksPerMultiprocessor() says how many fit";
         return cudaErrorCooperativeLaunchTooLarge;
@@ -79,12 +79,12 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     static char too_much[256];
     char number[NUMBER_TEXT_SIZE];
 
-    if (fixed > SHARED_BYTES_DEFAULT) {
+    if (fixed > SHARED_BYTES_DEFAULT_LIMIT) {
         snprintf(too_much, sizeof too_much,
                  ": the kernel has %s bytes of __shared__ variables of fixed size, and 49,152 are the "
                  "most" SIMT_ADVICE_PREFIX "an extern __shared__ array, whose size is the launch's third parameter, "
                  "after cudaFuncSetAttribute() for more than 49,152 bytes",
-                 simt_in_thousands(fixed, number));
+                 simt_format_thousands_separated(fixed, number));
         *why = too_much;
         return cudaErrorInvalidValue;
     }
@@ -101,7 +101,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
                "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }
-    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared_bytes > limit - fixed) {
+    if (limit == SHARED_BYTES_DEFAULT_LIMIT && launch->dynamic_shared_bytes > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for "
                "it" SIMT_ADVICE_PREFIX
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";
@@ -135,7 +135,7 @@ static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
         return cudaErrorInvalidDeviceFunction;
-    if (!simt_turns_read_order()) {
+    if (!simt_turns_read_environment()) {
         *why = ": unknown value of the environment variable SIMT_ORDER" SIMT_ADVICE_PREFIX
                "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED, or unset it";
         return cudaErrorInvalidValue;
@@ -150,7 +150,7 @@ bool simt_share_memory_with_forks(void)
     simt_arena_share_with_forks();
     fiber_use_small_stacks();
     return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_reserve_if_needed() &&
-           simt_grid_prepare() && simt_thread_sets_begin_launch();
+           simt_grid_prepare_memory() && simt_thread_sets_begin_launch();
 }
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
@@ -196,20 +196,21 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_record_launch_uses = scan;
-    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.has_synced_dependency);
-    if (!simt_work_find_race(&race) || simt_fault_constant_race(&race))
+    simt_work_end_launch(simt_order.launch_begin_epoch, simt_order.epoch, simt_order.has_synced_dependency);
+    if (!simt_work_end_and_find_race(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
 
         if ((race.address - part.begin) / 4 < part.words)
-            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.first_epoch, &race);
+            simt_fault_stream_race_in_cell(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_begin_epoch,
+                                           &race);
     }
 }
 
 static cudaError_t run(const struct launch *launch)
 {
-    const bool traced = simt_tracing_begin(launch);
+    const bool traced = simt_trace_start_if_requested(launch);
     const unsigned depth = simt_host_lock_depth();
 
     if (!simt_counting_begin(launch->name))
@@ -217,7 +218,7 @@ static cudaError_t run(const struct launch *launch)
     simt_observers[0] = &simt_counting_observer;
     simt_observers[1] = traced ? &simt_tracing_observer : NULL;
     simt_current_launch = *launch;
-    simt_progress = (struct launch_progress){0};
+    simt_loop_watchdog = (struct loop_watchdog){0};
     simt_faulted = false;
     simt_fault_store_callers = simt_store_lane_callers;
     simt_fault_end_thread = simt_end_faulted_lane;
@@ -230,7 +231,7 @@ static cudaError_t run(const struct launch *launch)
         check_streams();
     if (!simt_faulted)
         return error;
-    simt_host_waits_for_all();
+    simt_record_host_wait_for_all_work();
     simt_fault_add_locations();
     return simt_fault_error();
 }
@@ -292,7 +293,7 @@ bool simt_may_read_parameter(const void *address, unsigned number)
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
-    const bool named = launch->name || (simt_program_find_segments() && simt_grid_prepare());
+    const bool named = launch->name || (simt_program_find_segments() && simt_grid_prepare_memory());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
@@ -334,16 +335,16 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     const char *why = "";
 
     if (simt_running.lane) /* reports the launch */
-        return simt_check_call_permitted(launch->name ? launch->name : "a kernel", CALL_SIMPLE, call_site);
+        return simt_check_call_permitted(launch->name ? launch->name : "a kernel", CALL_KIND_OTHER, call_site);
     simt_check_launching_thread(call_site);
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
 
     if (simt_peek_sticky_error() != cudaSuccess)
         return refuse_after_fault();
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare() ||
+    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare_memory() ||
         !simt_grid_allocate_block())
         return simt_set_sticky_error(
             simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
@@ -381,7 +382,7 @@ static cudaError_t launch_again(const void *operand, cudaStream_t stream)
     const struct graph_launch *captured = operand;
     struct launch launch = captured->launch;
 
-    launch.arguments = (const unsigned char *)operand + GRAPH_SECOND_PART_OFFSET(sizeof *captured);
+    launch.arguments = (const unsigned char *)operand + CAPTURED_ARGUMENTS_OFFSET(sizeof *captured);
     return launch_in(&launch, stream, captured->call_site);
 }
 

@@ -25,7 +25,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
     size_t has = 0;
     char where[160];
 
-    if (simt_is_pinned_or_managed(pointer) && !simt_is_device_range(pointer, bytes) &&
+    if (simt_is_pinned_or_managed(pointer) && !simt_runtime_may_access(pointer, bytes) &&
         simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
@@ -33,7 +33,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
             "a size in bytes that fits, or a larger allocation",
             bytes, where);
     const char *const variable = simt_host_may_access(pointer)
-                                     ? simt_host_variable_overrun((uintptr_t)pointer, bytes, &has)
+                                     ? simt_overrun_host_variable_name((uintptr_t)pointer, bytes, &has)
                                      : NULL;
 
     if (!variable)
@@ -44,21 +44,21 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
                                    bytes, variable, has);
 }
 
-cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t room)
+cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes, size_t bytes_to_end)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
     /* The symbols of the program's variables give their sizes. */
-    if (!simt_host_may_access(pointer) || simt_is_device_pointer(pointer) ||
+    if (!simt_host_may_access(pointer) || simt_is_arena_pointer(pointer) ||
         (simt_program_find_segments() && address - simt_program.low < simt_program.high - simt_program.low))
         return cudaSuccess;
     return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
                                    "%zu bytes, of which this memory of the host has %zu" SIMT_ADVICE_PREFIX
                                    "a size in bytes that fits; for a std::vector, its data() and not its address",
-                                   bytes, room);
+                                   bytes, bytes_to_end);
 }
 
 /** Returns whether a variable of the host at `address` holds a pointer to device memory. */
@@ -68,14 +68,14 @@ static bool holds_device_pointer(const void *address)
     int ends[2];
     bool is_read;
 
-    if ((uintptr_t)address % sizeof value != 0 || simt_is_device_pointer(address) || pipe(ends) != 0)
+    if ((uintptr_t)address % sizeof value != 0 || simt_is_arena_pointer(address) || pipe(ends) != 0)
         return false;
     /* Unlike a plain load, write() fails if no memory is there. */
     is_read = write(ends[1], address, sizeof value) == (ssize_t)sizeof value &&
               read(ends[0], &value, sizeof value) == (ssize_t)sizeof value;
     close(ends[0]);
     close(ends[1]);
-    return is_read && simt_is_device_pointer(value);
+    return is_read && simt_is_arena_pointer(value);
 }
 
 /**
@@ -93,7 +93,7 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue, "the %s is a null pointer" SIMT_ADVICE_PREFIX "%s", end,
             on_device ? "a pointer from cudaMalloc()" : "malloc() or, for a std::vector, resize() before the copy");
-    if (!on_device && !simt_is_device_range(pointer, 1) &&
+    if (!on_device && !simt_runtime_may_access(pointer, 1) &&
         simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
@@ -105,7 +105,7 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
                                            ? "&d in place of d, to copy the pointer itself; to copy what it points to, "
                                              "cudaMemcpyDeviceToDevice"
                                            : "the arguments in the order (to, from), or the other direction");
-    if (simt_is_kernel_allocation(pointer))
+    if (simt_is_device_heap_pointer(pointer))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
             "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
@@ -137,17 +137,17 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     static const char *const directions[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
                                              "cudaMemcpyDeviceToDevice", NULL};
     const bool guess = kind == cudaMemcpyDefault;
-    const bool to_device = guess ? simt_is_device_pointer(to)
+    const bool to_device = guess ? simt_is_arena_pointer(to)
                                  : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    const bool from_device = guess ? simt_is_device_pointer(from)
+    const bool from_device = guess ? simt_is_arena_pointer(from)
                                    : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
     if ((unsigned)kind > cudaMemcpyDefault)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidMemcpyDirection,
                                        "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
-    if (to_device ? !simt_is_device_range(to, bytes) : !simt_host_may_access(to))
+    if (to_device ? !simt_runtime_may_access(to, bytes) : !simt_host_may_access(to))
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], call_site);
-    if (from_device ? !simt_is_device_range(from, bytes) : !simt_host_may_access(from))
+    if (from_device ? !simt_runtime_may_access(from, bytes) : !simt_host_may_access(from))
         return reject_end(name, "source", from, bytes, from_device, directions[kind], call_site);
     const bool before = (uintptr_t)to < (uintptr_t)from;
     const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
@@ -174,7 +174,7 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
     if (!simt_host_may_access(pointer) && simt_has_several_streams)
         simt_work_record_use(use, (uintptr_t)pointer, bytes);
     else if (simt_is_pinned_or_managed(pointer) || (is_repeated && simt_host_may_access(pointer)))
-        simt_work_record_host_use(use, (uintptr_t)pointer, bytes);
+        simt_work_record_host_memory_use(use, (uintptr_t)pointer, bytes);
 }
 
 /**
@@ -193,7 +193,7 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
     if (from)
         record_use(USE_READ, from, bytes);
     record_use(USE_WRITE, to, bytes);
-    return simt_work_check_races();
+    return simt_work_end_and_report_race();
 }
 
 /**
@@ -202,7 +202,7 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
-    return !simt_is_device_pointer(pointer) || simt_is_pinned_or_managed(pointer) ||
+    return !simt_is_arena_pointer(pointer) || simt_is_pinned_or_managed(pointer) ||
            simt_arena_set_access(arena_offset(pointer), bytes, touch);
 }
 
@@ -227,10 +227,10 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
     simt_host_copy.name = NULL;
     let_range(to, bytes, false);
     let_range(from, bytes, false);
-    if (simt_is_device_pointer(to) && simt_is_device_pointer(from) &&
+    if (simt_is_arena_pointer(to) && simt_is_arena_pointer(from) &&
         simt_count_unwritten_bytes(arena_offset(from), bytes, &unused) > 0)
         copy_unwritten(to, from, bytes);
-    else if (simt_is_device_pointer(to))
+    else if (simt_is_arena_pointer(to))
         simt_set_unwritten_marks(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
@@ -260,14 +260,14 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                   cudaStream_t stream, uintptr_t call_site)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
     cudaError_t error = check_copy(name, to, from, bytes, kind, call_site);
 
-    if (error == cudaSuccess && simt_is_device_pointer(from) && simt_host_may_access(to))
+    if (error == cudaSuccess && simt_is_arena_pointer(from) && simt_host_may_access(to))
         error = check_written(from, bytes, call_site);
     if (error != cudaSuccess)
         return simt_set_last_error(error);
@@ -277,13 +277,13 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    cudaError_t error = simt_check_call_permitted("cudaMemcpy", CALL_WAITS, SIMT_RETURN_ADDRESS());
+    cudaError_t error = simt_check_call_permitted("cudaMemcpy", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
 
-    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
+    simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
     if (error == cudaSuccess)
         error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
-        simt_host_waits_for_stream(NULL);
+        simt_record_host_wait_for_stream(NULL);
     return error;
 }
 
@@ -329,7 +329,7 @@ static cudaError_t copy_async(const char *name, void *to, const void *from, size
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
     if (error == cudaSuccess && bytes > 0 && simt_host_may_access(to) &&
         (!simt_is_pinned_or_managed(to) || simt_host_may_access(from)))
-        simt_host_waits_for_stream(stream);
+        simt_record_host_wait_for_stream(stream);
     return error;
 }
 
@@ -341,12 +341,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
                                  uintptr_t call_site)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
-    if (!simt_is_device_range(to, bytes))
+    if (!simt_runtime_may_access(to, bytes))
         return reject_end(name, "destination", to, bytes, true, NULL, call_site);
     const cudaError_t error = issue_work(name, to, NULL, bytes, stream, call_site);
 
@@ -356,7 +356,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
         return simt_record_failed_call(name, cudaErrorMemoryAllocation, call_site);
     memset(to, value, bytes);
     let_range(to, bytes, false);
-    if (simt_is_device_pointer(to))
+    if (simt_is_arena_pointer(to))
         simt_set_unwritten_marks(arena_offset(to), bytes, false);
     return cudaSuccess;
 }
@@ -409,7 +409,7 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
                                        "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_ADVICE_PREFIX
                                        "sizeof of the variable",
                                        bytes, offset, symbol_bytes);
-    if (simt_is_device_pointer(host) && !simt_is_device_range(host, bytes))
+    if (simt_is_arena_pointer(host) && !simt_runtime_may_access(host, bytes))
         return simt_record_failed_call(name, cudaErrorInvalidValue, call_site);
     return check_host_range(name, host, bytes, call_site);
 }
@@ -423,7 +423,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     const char *const name = names[to_symbol][waits];
     const void *const other = to_symbol ? from : to;
 
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
     cudaError_t error = check_symbol(name, other, symbol, symbol_bytes, offset, bytes, SIMT_RETURN_ADDRESS());
@@ -436,11 +436,11 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
                                        "no const, or the value in the variable's declaration");
     if (!waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
-    error = simt_check_call_permitted(name, CALL_WAITS, SIMT_RETURN_ADDRESS());
+    error = simt_check_call_permitted(name, CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
         error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
-        simt_host_waits_for_stream(NULL);
+        simt_record_host_wait_for_stream(NULL);
     return error;
 }
 
@@ -593,6 +593,6 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (to_device != 0 || from_device != 0)
-        return SIMT_FAIL(cudaErrorInvalidDevice);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDevice);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }

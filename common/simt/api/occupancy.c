@@ -31,20 +31,21 @@ size_t simt_dynamic_shared_limit_bytes(const void *kernel)
 {
     const struct attributes *found = find_attributes(kernel);
 
-    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT ? found->dynamic_shared : SHARED_BYTES_DEFAULT;
+    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT_LIMIT ? found->dynamic_shared
+                                                                       : SHARED_BYTES_DEFAULT_LIMIT;
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
 {
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
     if (value < 0 || value > SHARED_BYTES_LIMIT)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
                                        "%d bytes of dynamic shared memory" SIMT_ADVICE_PREFIX "at most %d", value,
                                        SHARED_BYTES_LIMIT);
-    if (!simt_program_find_segments() || !simt_grid_prepare())
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
@@ -60,7 +61,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
         struct attributes *larger = realloc(attributes, (attribute_count + 1) * sizeof *larger);
 
         if (!larger)
-            return SIMT_FAIL(cudaErrorMemoryAllocation);
+            return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
         attributes = larger;
         found = &attributes[attribute_count++];
         found->kernel = kernel;
@@ -80,10 +81,10 @@ static int max_threads(const void *kernel)
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
 {
     if (!result)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find_segments() || !simt_grid_prepare())
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     const struct kernel_properties properties = simt_kernel_properties(kernel);
 
@@ -98,11 +99,11 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
 unsigned simt_blocks_per_multiprocessor(unsigned threads, size_t dynamic_shared)
 {
     const unsigned whole_warps = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
-    const unsigned by_threads = PROCESSOR_THREADS / whole_warps;
-    const unsigned by_shared = (unsigned)(PROCESSOR_SHARED_BYTES / (dynamic_shared + SHARED_BYTES_RESERVED));
+    const unsigned by_threads = MULTIPROCESSOR_THREADS / whole_warps;
+    const unsigned by_shared = (unsigned)(MULTIPROCESSOR_SHARED_BYTES / (dynamic_shared + SHARED_BYTES_RESERVED));
     const unsigned blocks = by_threads < by_shared ? by_threads : by_shared;
 
-    return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
+    return blocks < MULTIPROCESSOR_BLOCKS ? blocks : MULTIPROCESSOR_BLOCKS;
 }
 
 /**
@@ -123,10 +124,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                           size_t dynamic_shared)
 {
     if (!blocks || block_size < 1)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find_segments() || !simt_grid_prepare())
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
     return cudaSuccess;
@@ -135,14 +136,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel, int blocks, int block_size)
 {
     if (!bytes || blocks < 1 || block_size < 1 || block_size > BLOCK_THREADS)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
-        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if ((unsigned)blocks > simt_blocks_per_multiprocessor((unsigned)block_size, 0))
-        return SIMT_FAIL(cudaErrorInvalidValue);
-    if (!simt_program_find_segments() || !simt_grid_prepare())
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory())
         return simt_fault_no_address_space();
-    const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
+    const size_t each = MULTIPROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
     const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 

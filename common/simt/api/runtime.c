@@ -14,7 +14,7 @@
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *count = 1;
     return cudaSuccess;
 }
@@ -37,7 +37,7 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDevice(int *device)
 {
     if (!device)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *device = 0;
     return cudaSuccess;
 }
@@ -45,7 +45,7 @@ cudaError_t cudaGetDevice(int *device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     if (!properties)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const cudaError_t error = check_device("cudaGetDeviceProperties", device, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -53,22 +53,22 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     *properties = (struct cudaDeviceProp){
         .name = "CPU simulator",
         .totalGlobalMem = simt_physical_memory_bytes(),
-        .sharedMemPerBlock = SHARED_BYTES_DEFAULT,
+        .sharedMemPerBlock = SHARED_BYTES_DEFAULT_LIMIT,
         .sharedMemPerBlockOptin = SHARED_BYTES_LIMIT,
-        .sharedMemPerMultiprocessor = PROCESSOR_SHARED_BYTES,
-        .regsPerBlock = PROCESSOR_REGISTERS,
+        .sharedMemPerMultiprocessor = MULTIPROCESSOR_SHARED_BYTES,
+        .regsPerBlock = MULTIPROCESSOR_REGISTERS,
         .warpSize = WARP_LANES,
         .memPitch = INT32_MAX,
         .maxThreadsPerBlock = BLOCK_THREADS,
-        .maxThreadsPerMultiProcessor = PROCESSOR_THREADS,
+        .maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS,
         .maxThreadsDim = {1024, 1024, 64},
         .maxGridSize = {INT32_MAX, 65535, 65535},
         .totalConstMem = 65536,
         .major = 9,
         .minor = 0,
-        .multiProcessorCount = NUM_PROCESSORS,
-        .regsPerMultiprocessor = PROCESSOR_REGISTERS,
-        .maxBlocksPerMultiProcessor = PROCESSOR_BLOCKS,
+        .multiProcessorCount = NUM_MULTIPROCESSORS,
+        .regsPerMultiprocessor = MULTIPROCESSOR_REGISTERS,
+        .maxBlocksPerMultiProcessor = MULTIPROCESSOR_BLOCKS,
         .cooperativeLaunch = 1,
         .concurrentKernels = 1,
         .asyncEngineCount = 1,
@@ -93,7 +93,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     struct cudaDeviceProp properties;
 
     if (!value)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const cudaError_t error = check_device("cudaDeviceGetAttribute", device, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -141,13 +141,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
             return cudaSuccess;
         }
     }
-    return SIMT_FAIL(cudaErrorInvalidValue);
+    return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
     if (!version)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -176,9 +176,9 @@ static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {1024, 1 << 20, 8 << 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     if (!value)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
-        return SIMT_FAIL(cudaErrorUnsupportedLimit);
+        return SIMT_RECORD_FAILURE(cudaErrorUnsupportedLimit);
     *value = limits[limit];
     return cudaSuccess;
 }
@@ -186,31 +186,31 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
-        return SIMT_FAIL(cudaErrorUnsupportedLimit);
+        return SIMT_RECORD_FAILURE(cudaErrorUnsupportedLimit);
     if (limit == cudaLimitMallocHeapSize && simt_heap_is_used)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
                                        "a kernel has already called malloc() or new" SIMT_ADVICE_PREFIX
                                        "the call before the first launch");
     limits[limit] = value;
-    simt_heap_limit = limits[cudaLimitMallocHeapSize];
+    simt_heap_limit_bytes = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-    return (unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    return (unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
 {
-    return kernel ? cudaDeviceSetCacheConfig(config) : SIMT_FAIL(cudaErrorInvalidDeviceFunction);
+    return kernel ? cudaDeviceSetCacheConfig(config) : SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
 }
 
 /** Stores 0 in *can, because the only device is not its own peer. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *can = 0;
     return check_device("cudaDeviceCanAccessPeer", device != 0 ? device : peer, SIMT_RETURN_ADDRESS());
 }
@@ -267,7 +267,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     const struct host_function host = {function, data, SIMT_RETURN_ADDRESS()};
 
     if (!function)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (simt_stream_is_capturing(stream))
         return simt_capture_work(stream, call_host, &host, sizeof host, NULL, 0);
     return call_host(&host, stream);
@@ -276,9 +276,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
 {
     if (!callback || flags != 0)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (simt_stream_is_capturing(stream))
-        return SIMT_FAIL(cudaErrorStreamCaptureUnsupported);
+        return SIMT_RECORD_FAILURE(cudaErrorStreamCaptureUnsupported);
     cudaError_t error = simt_host_function_begins(stream, "cudaStreamAddCallback", SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)

@@ -22,27 +22,28 @@ static cudaError_t reject_wait(const char *name, uintptr_t call_site)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    const cudaError_t error = simt_check_call_permitted("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaDeviceSynchronize", CALL_KIND_OTHER,
+                                                        SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
     if (simt_capture_in_progress())
         return reject_wait("cudaDeviceSynchronize", SIMT_RETURN_ADDRESS());
-    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
-    simt_host_waits_for_all();
+    simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
+    simt_record_host_wait_for_all_work();
     return simt_peek_sticky_error();
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (!stream || flags > cudaStreamNonBlocking)
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     const size_t number = simt_stream_find_unused_number();
 
     if (number == MAX_HANDLES)
-        return SIMT_FAIL(cudaErrorMemoryAllocation);
-    simt_prepare_second_stream();
+        return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
+    simt_prepare_for_second_stream();
     struct stream_state *slot = &simt_streams[number];
 
     free(slot->clock.positions);
@@ -51,8 +52,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
                                   .is_alive = true,
                                   .syncs_with_legacy_default = flags != cudaStreamNonBlocking,
                                   .latest_work_position = slot->latest_work_position,
-                                  .snapshot_position = simt_latest_position};
-    *stream = (cudaStream_t)simt_make_handle(number, slot->handle_generation, HANDLE_STREAM);
+                                  .snapshot_position = simt_latest_work_position};
+    *stream = (cudaStream_t)simt_make_handle(number, slot->handle_generation, HANDLE_KIND_STREAM);
     return cudaSuccess;
 }
 
@@ -67,7 +68,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES || number < FIRST_CREATED_STREAM)
-        return simt_reject_handle("cudaStreamDestroy", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamDestroy", "stream", SIMT_RETURN_ADDRESS());
     simt_streams[number].is_alive = false;
     return cudaSuccess;
 }
@@ -86,13 +87,13 @@ static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t cal
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (simt_stream_number(stream) == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamSynchronize", "stream", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamSynchronize", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    simt_check_work_uses_no_returned_locals(SIMT_CALLERS_STACK());
-    simt_host_waits_for_stream(stream);
+    simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
+    simt_record_host_wait_for_stream(stream);
     return simt_peek_sticky_error();
 }
 
@@ -101,10 +102,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES)
-        return simt_reject_handle("cudaStreamQuery", "stream", SIMT_RETURN_ADDRESS());
+        return simt_report_invalid_handle("cudaStreamQuery", "stream", SIMT_RETURN_ADDRESS());
     const cudaError_t error = captured("cudaStreamQuery", stream, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
-    return simt_query_work(simt_stream_clock_snapshot(number), &simt_streams[number].has_returned_not_ready);
+    return simt_query_stream_clock(simt_stream_clock_snapshot(number), &simt_streams[number].has_returned_not_ready);
 }

@@ -23,7 +23,7 @@ static uint16_t apply16(enum simt_atomic_op op, uint16_t old, uint16_t operand, 
         return float_to_half_bits(half_bits_to_float(old) + half_bits_to_float(operand));
     case SIMT_ATOMIC_ADD_BFLOAT16:
         return float_to_bfloat16_bits(bfloat16_bits_to_float(old) + bfloat16_bits_to_float(operand));
-    case SIMT_ATOMIC_COMPARE:
+    case SIMT_ATOMIC_COMPARE_EXCHANGE:
         return old == compare ? operand : old;
     default:
         return old;
@@ -60,7 +60,7 @@ static uint32_t apply32(enum simt_atomic_op op, uint32_t old, uint32_t operand, 
         return old ^ operand;
     case SIMT_ATOMIC_EXCHANGE:
         return operand;
-    case SIMT_ATOMIC_COMPARE:
+    case SIMT_ATOMIC_COMPARE_EXCHANGE:
         return old == compare ? operand : old;
     case SIMT_ATOMIC_INCREMENT:
         return old >= operand ? 0 : old + 1;
@@ -106,7 +106,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
         return old ^ operand;
     case SIMT_ATOMIC_EXCHANGE:
         return operand;
-    case SIMT_ATOMIC_COMPARE:
+    case SIMT_ATOMIC_COMPARE_EXCHANGE:
         return old == compare ? operand : old;
     case SIMT_ATOMIC_ADD_DOUBLE:
         memcpy(&a, &old, sizeof a);
@@ -126,7 +126,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
 static void complete_atomic(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {
     if (simt_running.lane)
-        simt_order_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
+        simt_order_record_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE_EXCHANGE || !failed, true);
 }
 
 /** The value of clock64(): it advances with each call, and by the duration of each sleep. */
@@ -140,7 +140,8 @@ void simt_sleep(unsigned nanoseconds)
 
     if (!simt_running.lane)
         simt_reject_host_call("__nanosleep", SIMT_RETURN_ADDRESS());
-    simt_progress.num_polls_without_progress += simt_progress.num_polls_without_progress > 0 ? POLLS_OF_A_TURN : 0;
+    simt_loop_watchdog.num_polls_since_progress += simt_loop_watchdog.num_polls_since_progress > 0 ? POLLS_OF_A_TURN
+                                                                                                   : 0;
     cycles += nanoseconds;
     simt_running.has_called_nanosleep = true;
     simt_lane_suspend();
@@ -157,28 +158,27 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
     return op == SIMT_ATOMIC_ADD_HALF2 || op == SIMT_ATOMIC_ADD_BFLOAT162 ? bytes / 2 : bytes;
 }
 
-#define ATOMIC(bits)                                                                                                   \
-    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand,      \
-                                     uint##bits##_t compare)                                                           \
-    {                                                                                                                  \
-        uint##bits##_t *word = address;                                                                                \
-                                                                                                                       \
-        if (simt_running.lane && simt_turn_ends_before_atomic())                                                       \
-            simt_sleep(0);                                                                                             \
-        if (op == SIMT_ATOMIC_COMPARE)                                                                                 \
-            simt_exempt_last_load_from_races(address, sizeof *word);                                                   \
-        if (simt_running.lane)                                                                                         \
-            simt_record_poll(address);                                                                                 \
-        simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,                 \
-                                     op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                               \
-        const uint##bits##_t old = *word;                                                                              \
-                                                                                                                       \
-        *word = apply##bits(op, old, operand, compare);                                                                \
-        simt_progress.num_polls_without_progress = *word == old                                                        \
-                                                       ? simt_progress.num_polls_without_progress + POLLS_OF_AN_ATOMIC \
-                                                       : 0;                                                            \
-        complete_atomic(address, sizeof *word, op, old != compare);                                                    \
-        return old;                                                                                                    \
+#define ATOMIC(bits)                                                                                              \
+    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
+                                     uint##bits##_t compare)                                                      \
+    {                                                                                                             \
+        uint##bits##_t *word = address;                                                                           \
+                                                                                                                  \
+        if (simt_running.lane && simt_turn_ends_before_atomic())                                                  \
+            simt_sleep(0);                                                                                        \
+        if (op == SIMT_ATOMIC_COMPARE_EXCHANGE)                                                                   \
+            simt_exempt_last_load_from_races(address, sizeof *word);                                              \
+        if (simt_running.lane)                                                                                    \
+            simt_record_poll(address);                                                                            \
+        simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \
+                                     op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                          \
+        const uint##bits##_t old = *word;                                                                         \
+                                                                                                                  \
+        *word = apply##bits(op, old, operand, compare);                                                           \
+        simt_loop_watchdog.num_polls_since_progress =                                                             \
+            *word == old ? simt_loop_watchdog.num_polls_since_progress + POLLS_OF_AN_ATOMIC : 0;                  \
+        complete_atomic(address, sizeof *word, op, old != compare);                                               \
+        return old;                                                                                               \
     }
 ATOMIC(16)
 ATOMIC(32)
@@ -187,7 +187,7 @@ ATOMIC(64)
 void simt_fence(int in_block)
 {
     if (simt_running.lane)
-        simt_order_fence(in_block);
+        simt_order_record_fence(in_block);
 }
 
 long long simt_clock(void)

@@ -26,7 +26,7 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
     warp->lanes_at_barrier |= self;
     simt_running.block->barrier_predicate_sum += predicate != 0;
     simt_order.packed_last_load = 0;
-    simt_progress.num_collective_arrivals++;
+    simt_loop_watchdog.num_collective_arrivals++;
     simt_lane_suspend();
     return simt_running.block->barrier_result;
 }
@@ -80,7 +80,7 @@ int simt_grid_is_cooperative(void)
 void simt_grid_dependency_sync(void)
 {
     if (simt_running.lane)
-        simt_order_grid_dependency_sync();
+        simt_order_record_grid_dependency_sync();
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t si
 
 void simt_block_barrier_release_threads(struct block *block)
 {
-    NOTIFY_OBSERVERS(barrier_opens, block);
+    NOTIFY_OBSERVERS(block_barrier_opens, block);
     block->opened_barriers_hash |= site_bit(block->lane[0].wait_site);
     block->num_threads_at_grid_barrier = 0;
     block->barrier_result = block->barrier_predicate_sum;

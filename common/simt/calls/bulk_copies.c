@@ -180,7 +180,7 @@ static void check_destination(const struct bulk_copy *copy)
                         "copies %u bytes to memory that is not shared", bytes);
     if (shared + bytes > simt_memory.shared_bytes ||
         (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end))
-        simt_fault_shared_bounds(bytes, true, copy->pc);
+        simt_fault_beyond_dynamic_shared(bytes, true, copy->pc);
 }
 
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
@@ -237,14 +237,14 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         if (SIMT_LIKELY(cell->write_epoch <= copy->epoch))
             continue;
-        const uint3 index = simt_thread_index(cell->packed_write >> CELL_THREAD_SHIFT);
+        const uint3 index = simt_thread_index(cell->packed_write >> WRITE_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-            "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
+            "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION_FORMAT
             " meanwhile",
-            index.x, index.y, index.z, block.x, block.y, block.z, simt_pc_of_site(cell->packed_write & CELL_SITE));
+            index.x, index.y, index.z, block.x, block.y, block.z, simt_pc_of_site(cell->packed_write & SITE_MASK));
     }
 }
 

@@ -7,8 +7,8 @@
  * that have returned, are at the same collective with the same mask, they get their results and become ready again.
  * Lanes with other masks do not affect this group.
  *
- * A collective with SIMT_ACTIVE instead of a mask completes only when no lane of the warp can continue, and only for
- * the lanes at the call that comes first in the source (see active_lanes.h).
+ * A collective with SIMT_ACTIVE_LANES instead of a mask completes only when no lane of the warp can continue, and only
+ * for the lanes at the call that comes first in the source (see active_lanes.h).
  */
 #include "active_lanes.h"
 #include "device_calls.h"
@@ -119,7 +119,7 @@ static enum collective collective_of(uint64_t call)
  */
 static inline bool of_active(lane_mask mask)
 {
-    return WARP_LANES == 64 && mask == SIMT_ACTIVE;
+    return WARP_LANES == 64 && mask == SIMT_ACTIVE_LANES;
 }
 
 /** Returns the name of the collective at which a lane waits. */
@@ -147,8 +147,8 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
         lane->next_position_key = key_of_next_step(lane->next_position_key);
     else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
-                        "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
-                        SHOW_LANES(mask), i);
+                        "calls %s with mask " LANE_MASK_FORMAT ", which lacks its own lane %u",
+                        names[collective_of(call)], LANE_MASK_ARGUMENTS(mask), i);
     warp->collective_mask[i] = mask;
     warp->collective_call_key[i] = call;
     warp->collective_value[i] = value;
@@ -158,7 +158,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     lane->wait_site = site;
     lane->barrier_id = 0;
     simt_order.packed_last_load = 0;
-    simt_progress.num_collective_arrivals++;
+    simt_loop_watchdog.num_collective_arrivals++;
     simt_lane_suspend();
     return warp->collective_value[i];
 }
@@ -237,7 +237,7 @@ void simt_control_frame_ends(struct simt_control_frame *frame)
         return;
     if (frame->is_loop) {
         simt_running.warp->lanes_at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
-        arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
+        arrive_and_wait(SIMT_ACTIVE_LANES, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
     }
     lane->control_frame = frame->outer_frame;
 }
@@ -250,7 +250,7 @@ void simt_lanes_reconverge(unsigned mark_number)
         return;
     lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
                                                                                << KEY_BASIC_BLOCK_SHIFT;
-    arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
+    arrive_and_wait(SIMT_ACTIVE_LANES, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -415,23 +415,24 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
     char why[96], all[80] = "";
 
     if (!of_active(mask))
-        snprintf(all, sizeof all, " (mask " LANE_MASK ")", SHOW_LANES(mask));
+        snprintf(all, sizeof all, " (mask " LANE_MASK_FORMAT ")", LANE_MASK_ARGUMENTS(mask));
     snprintf(why, sizeof why, "which is not active at this call");
     if (!of_active(mask) && !(mask >> source & 1))
         snprintf(why, sizeof why, "which is not in the mask");
     else if (!(warp->lanes >> source & 1))
         snprintf(why, sizeof why, "which the block does not have");
     else if (returned && warp->collective_mask[source] != mask && on_one_line(end, reader->wait_site)) {
-        snprintf(why, sizeof why, "which made this call with the mask " LANE_MASK,
-                 SHOW_LANES(warp->collective_mask[source]));
+        snprintf(why, sizeof why, "which made this call with the mask " LANE_MASK_FORMAT,
+                 LANE_MASK_ARGUMENTS(warp->collective_mask[source]));
         if (!of_active(mask))
-            snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK, SHOW_LANES(mask));
+            snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK_FORMAT, LANE_MASK_ARGUMENTS(mask));
     } else if (returned) {
-        snprintf(why, sizeof why, "which did not make this call and returned" SIMT_LOCATION, end);
+        snprintf(why, sizeof why, "which did not make this call and returned" SIMT_LOCATION_FORMAT, end);
         if (!of_active(mask))
-            snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
+            snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK_FORMAT " must make it",
+                     LANE_MASK_ARGUMENTS(mask));
     }
-    simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->wait_site, "shuffle from an absent lane",
+    simt_fault_thread(cudaErrorLaunchFailure, reader->thread_index, reader->wait_site, "shuffle from an absent lane",
                       "reads lane %u by %s, %s%s", source, simt_awaited_collective_name(warp, lane), why, all);
 }
 
@@ -587,7 +588,7 @@ static bool is_one_matrix(const struct warp *warp)
         if (warp->collective_value[lane] == warp->collective_value[0] &&
             warp->collective_argument[lane] == warp->collective_argument[0])
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, other->index, other->wait_site, "several matrices",
+        simt_fault_thread(cudaErrorLaunchFailure, other->thread_index, other->wait_site, "several matrices",
                           "loads or stores a matrix that is not the one of lane 0: address or distance of rows differ");
         return false;
     }
@@ -603,7 +604,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         const struct lane *first = &simt_running.warp_lanes[lowest_lane(group)];
         const unsigned absent = lowest_lane(~group);
 
-        simt_fault_thread(cudaErrorLaunchFailure, first->index, first->wait_site, "warp without all lanes",
+        simt_fault_thread(cudaErrorLaunchFailure, first->thread_index, first->wait_site, "warp without all lanes",
                           "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
                           absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
         return false;
@@ -637,7 +638,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return true;
     case COLLECTIVE_WGMMA_WAIT:
         /* After the wait, every lane may use the results of all lanes' products. */
-        simt_order_syncwarp(&warp->ordering, warp->first_thread, warp->lanes, ALL_LANES);
+        simt_order_record_syncwarp(&warp->ordering, warp->first_thread, warp->lanes, ALL_LANES);
         simt_products_remove_waited(warp, (unsigned)warp->collective_argument[0]);
         return true;
     default:
@@ -671,9 +672,9 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
         good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         collective.kind = WARP_COLLECTIVE_SYNCWARP;
-        simt_order_syncwarp(&warp->ordering, warp->first_thread, warp->lanes,
-                            of_active(warp->collective_mask[first]) ? group | warp->finished_lanes
-                                                                    : warp->collective_mask[first]);
+        simt_order_record_syncwarp(&warp->ordering, warp->first_thread, warp->lanes,
+                                   of_active(warp->collective_mask[first]) ? group | warp->finished_lanes
+                                                                           : warp->collective_mask[first]);
     } else {
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
@@ -762,8 +763,8 @@ void simt_collectives_complete(struct warp *warp, bool stuck)
         complete_first_of_active(warp);
 }
 
-void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
-                              char *text, size_t size)
+void simt_collective_describe_wait(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
+                                   char *text, size_t size)
 {
     const unsigned other = lowest_lane(missing);
     const struct lane *absent = &block->lane[warp->first_thread + other];
@@ -781,13 +782,16 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
         verb = "is at ";
         at = names[collective_of(warp->collective_call_key[other])];
     }
-    snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
-             names[collective_of(warp->collective_call_key[lane])], SHOW_LANES(warp->collective_mask[lane]), other,
-             absent->index.x, absent->index.y, absent->index.z, verb, at, absent->wait_site);
+    snprintf(
+        text, size,
+        "waits at %s with mask " LANE_MASK_FORMAT " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION_FORMAT,
+        names[collective_of(warp->collective_call_key[lane])], LANE_MASK_ARGUMENTS(warp->collective_mask[lane]), other,
+        absent->thread_index.x, absent->thread_index.y, absent->thread_index.z, verb, at, absent->wait_site);
     if (warp->lanes_at_collective >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {
         const size_t length = strlen(text);
 
-        snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->collective_mask[other]));
+        snprintf(text + length, size - length, " with mask " LANE_MASK_FORMAT,
+                 LANE_MASK_ARGUMENTS(warp->collective_mask[other]));
     }
     strncat(text,
             SIMT_ADVICE_PREFIX "let all lanes of the mask reach this call, or leave those out of the mask that do not",

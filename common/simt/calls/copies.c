@@ -111,7 +111,7 @@ static void access_words(const struct copy *copy)
 
 static struct stamp stamp_of(const struct shadow_cell *cell)
 {
-    return (struct stamp){.epoch = cell->write_epoch, .write = cell->packed_write & ~(uint32_t)CELL_STATE};
+    return (struct stamp){.epoch = cell->write_epoch, .write = cell->packed_write & ~(uint32_t)WORD_STATE_MASK};
 }
 
 /**
@@ -147,15 +147,14 @@ static void check_source(const struct copy *copy)
 
         if (SIMT_LIKELY(now.epoch == copy->source[word].epoch && now.write == copy->source[word].write))
             continue;
-        const uint3 index = simt_thread_index(now.write >> CELL_THREAD_SHIFT);
+        const uint3 index = simt_thread_index(now.write >> WRITE_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_running_at(now.epoch));
 
-        simt_fault_here(
-            cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-            "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
-            " before they were waited for",
-            copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
-            simt_pc_of_site(now.write & CELL_SITE));
+        simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
+                        "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
+                        "some" SIMT_LOCATION_FORMAT " before they were waited for",
+                        copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
+                        simt_pc_of_site(now.write & SITE_MASK));
     }
 }
 
@@ -211,7 +210,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
     if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_shared_bounds((unsigned)bytes, true, pc);
+        simt_fault_beyond_dynamic_shared((unsigned)bytes, true, pc);
 }
 
 /**

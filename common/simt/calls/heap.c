@@ -19,7 +19,7 @@ void simt_delete_array(void *memory) __asm__("_ZdaPv");
 void simt_delete_sized(void *memory, size_t bytes) __asm__("_ZdlPvm");
 void simt_delete_array_sized(void *memory, size_t bytes) __asm__("_ZdaPvm");
 
-size_t simt_heap_limit = (size_t)8 << 20;
+size_t simt_heap_limit_bytes = (size_t)8 << 20;
 bool simt_heap_is_used;
 static size_t heap_used;
 
@@ -35,9 +35,9 @@ static void *heap_allocate(size_t bytes, const char *made_by, uintptr_t call_sit
     void *memory = NULL;
 
     simt_heap_is_used = true;
-    if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
+    if (bytes > simt_heap_limit_bytes || heap_used + heap_bytes(bytes) > simt_heap_limit_bytes)
         return NULL;
-    if (simt_arena_allocate(&memory, bytes, OWNER_KERNEL, call_site) != cudaSuccess || !memory)
+    if (simt_arena_allocate(&memory, bytes, MEMORY_TYPE_DEVICE_HEAP, call_site) != cudaSuccess || !memory)
         return NULL;
     const size_t offset = arena_offset(memory);
 
@@ -82,7 +82,7 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
     const struct allocation *const allocation = simt_allocation_starting_at(memory);
 
-    if (!allocation || allocation->owner != OWNER_KERNEL)
+    if (!allocation || allocation->memory_type != MEMORY_TYPE_DEVICE_HEAP)
         return false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(calls[i].allocates, allocation->allocating_call) == 0 && strcmp(calls[i].frees, freed_by) != 0)
@@ -110,8 +110,9 @@ void *simt_malloc(size_t bytes)
  */
 static bool is_behind_count(const void *memory)
 {
-    const struct allocation *const allocation = simt_is_kernel_allocation(memory) ? simt_allocation_at_or_after(memory)
-                                                                                  : NULL;
+    const struct allocation *const allocation = simt_is_device_heap_pointer(memory)
+                                                    ? simt_allocation_at_or_after(memory)
+                                                    : NULL;
     const size_t offset = allocation ? arena_offset(memory) - allocation->offset : 0;
 
     return (offset == sizeof(size_t) || offset == 16) && strcmp(allocation->allocating_call, "new[]") == 0;

@@ -70,7 +70,7 @@ static void make_room_for_event(void)
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
     make_room_for_event(); /* if record() suspended the lane, the store would be replayed before it is executed */
-    NOTIFY_OBSERVERS(lane_accesses, address, bytes, kind);
+    NOTIFY_OBSERVERS(watched_lane_accesses, address, bytes, kind);
 }
 
 /**
@@ -89,7 +89,7 @@ void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t 
     if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
     make_room_for_event();
-    NOTIFY_OBSERVERS(lane_issues_bulk_copy, bytes, shared_offset);
+    NOTIFY_OBSERVERS(watched_lane_issues_bulk_copy, bytes, shared_offset);
     record(pc, access_of(EVENT_BULK_COPY, 0, source_offset));
 }
 
@@ -99,14 +99,14 @@ void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation,
     if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
     make_room_for_event();
-    NOTIFY_OBSERVERS(lane_uses_mbarrier, operand, phase);
+    NOTIFY_OBSERVERS(watched_lane_uses_mbarrier, operand, phase);
     record(pc, access_of(EVENT_MBARRIER, operation, shared_offset));
 }
 
 /** The properties of a memory access that follow from the hook called by the compiler. */
 struct touch {
-    enum shadow_access what;
-    uint8_t kind;             /**< for an atomic: ATOMIC_BLOCK_SCOPE, ATOMIC_STORE or 0 */
+    enum access_type what;
+    uint8_t kind;             /**< for an atomic: ATOMIC_BLOCK_SCOPE, ATOMIC_VOLATILE_STORE or 0 */
     bool reads_old_value;     /**< for an atomic: the old value is used */
     bool may_include_padding; /**< the access is part of an access of 8 bytes or more */
     bool is_uncounted;        /**< the access is only checked, because another hook records it */
@@ -129,8 +129,8 @@ ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access acce
  * Checks every word of an access. `bytes` is a constant wherever this function is inlined. An aligned access of 4 bytes
  * or more consists of whole words.
  */
-ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
-                                 struct touch touch, uintptr_t pc, enum shadow_space space)
+ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
+                               struct touch touch, uintptr_t pc, enum memory_space space)
 {
     const uintptr_t offset = address - base;
     struct shadow_cell *cell = shadow + offset / 4;
@@ -145,7 +145,7 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .space = space};
 
     if (touch.what == ACCESS_STORE)
-        simt_progress.num_polls_without_progress = 0;
+        simt_loop_watchdog.num_polls_since_progress = 0;
     if (touch.what == ACCESS_LOAD)
         simt_running.lane->loads_since_poll_hash = simt_running.lane->loads_since_poll_hash * 31 + address;
     if (!stores(touch))
@@ -153,18 +153,18 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
     if (bytes < 4) {
         access.address -= offset % 4;
         access.byte_mask = (uint8_t)(((1u << bytes) - 1) << offset % 4);
-        access.atomic_kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
+        access.atomic_kind |= bytes == 1 ? ATOMIC_1_BYTE : offset % 4 ? ATOMIC_HIGH_2_BYTES : ATOMIC_LOW_2_BYTES;
         shadow_word(cell, access);
         return;
     }
-    access.atomic_kind |= bytes == 4 ? ATOMIC_4 : ATOMIC_8;
+    access.atomic_kind |= bytes == 4 ? ATOMIC_4_BYTES : ATOMIC_8_BYTES;
     for (unsigned word = 0; word < bytes / 4; word++) {
         shadow_word(cell + word, access);
         access.address += 4;
     }
 }
 
-static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
     char of[ARRAY_TEXT_SIZE];
 
@@ -174,7 +174,7 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum s
                     simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff));
 }
 
-_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
@@ -192,15 +192,15 @@ static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const str
     if (pointer - simt_memory.shared_begin < simt_memory.shared_bytes)
         simt_fault_here(
             cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
-            "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
+            "reads a pointer to shared memory that another block has written" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
             "global memory for data that several blocks use",
-            simt_pc_of_site(cell->packed_write & CELL_SITE));
+            simt_pc_of_site(cell->packed_write & SITE_MASK));
     if (pointer - simt_running.lane->stack_low < fiber_stack_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another thread's local memory",
-                        "reads a pointer to local memory that %s has written" SIMT_LOCATION SIMT_ADVICE_PREFIX
+                        "reads a pointer to local memory that %s has written" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
                         "global memory for data that several threads or launches use",
-                        cell->write_epoch < simt_order.first_epoch ? "an earlier launch" : "another block",
-                        simt_pc_of_site(cell->packed_write & CELL_SITE));
+                        cell->write_epoch < simt_order.launch_begin_epoch ? "an earlier launch" : "another block",
+                        simt_pc_of_site(cell->packed_write & SITE_MASK));
 }
 
 /** Checks 8 bytes that a thread has loaded from global memory, which may be a pointer that is not valid there. */
@@ -222,7 +222,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
     if (SIMT_LIKELY(global < arena_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
             fault_misaligned(address, bytes, touch.what, pc);
-        shadow_access(simt_memory.arena_shadow, simt_memory.arena_begin, address, bytes, touch, pc, SPACE_GLOBAL);
+        access_type(simt_memory.arena_shadow, simt_memory.arena_begin, address, bytes, touch, pc, SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.arena_shadow + global / 4, pc);
         if (touch.is_uncounted)
@@ -239,8 +239,8 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
             fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_requested_end &&
                           shared < simt_memory.dynamic_shared_array_end))
-            simt_fault_shared_bounds(bytes, store, pc);
-        shadow_access(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
+            simt_fault_beyond_dynamic_shared(bytes, store, pc);
+        access_type(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
             return true;
         if (watched)
@@ -280,7 +280,7 @@ static void check_stack(const struct lane *lane, uintptr_t pc)
 
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT)
+    if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT_LIMIT)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
                         store ? "writes" : "reads", bytes);
 }
@@ -312,7 +312,7 @@ static bool is_in_device_table(uintptr_t address)
            simt_program.read_only_device_high - simt_program.read_only_device_low;
 }
 
-void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
     const uintptr_t shared = meant - simt_memory.shared_begin;
@@ -394,7 +394,7 @@ static bool outlives_host_function(uintptr_t address)
     enum { STACK_BYTES = 8 << 20 };
 
     return address - simt_program.writable_low < simt_program.writable_high - simt_program.writable_low ||
-           address - simt_host_function_frame < STACK_BYTES || simt_is_pinned_or_managed((const void *)address);
+           address - simt_host_function_caller_frame < STACK_BYTES || simt_is_pinned_or_managed((const void *)address);
 }
 
 /** Reports an access by the host that extends beyond an allocation of pinned or managed memory. */
@@ -412,22 +412,22 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
                            "compare the index with the number of elements",
                            location, store ? "writes" : "reads", bytes, where);
     simt_set_sticky_error(cudaErrorIllegalAddress);
-    simt_reported_host_access = address;
+    simt_reported_host_access_address = address;
 }
 
 /** Checks an access by the host, and records it if a stream's host function makes it. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    simt_check_host_access(address, bytes, store, pc);
-    if (simt_host_function_frame && outlives_host_function(address))
-        simt_work_record_host_use(store ? USE_WRITE : USE_READ, address, bytes);
+    simt_check_host_access_races(address, bytes, store, pc);
+    if (simt_host_function_caller_frame && outlives_host_function(address))
+        simt_work_record_host_memory_use(store ? USE_WRITE : USE_READ, address, bytes);
 }
 
 static void host_accesses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
-    if (SIMT_UNLIKELY(simt_work_uses_host_memory))
+    if (SIMT_UNLIKELY(simt_pending_work_uses_host_memory))
         host_uses(address, bytes, store, pc);
-    if (SIMT_UNLIKELY(simt_launches_share_host_memory))
+    if (SIMT_UNLIKELY(simt_has_pinned_or_managed_memory))
         check_host_bounds(address, bytes, store, pc);
 }
 
@@ -450,13 +450,13 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         host_accesses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
             address - image->device_variables_low < image->device_variables_high - image->device_variables_low)
-            simt_fault_host_access(simt_device_variable_name_at(address), store, pc);
+            simt_reject_host_access_to_variable(simt_device_variable_name_at(address), store, pc);
         return;
     }
     if (address - image->builtin_low < image->builtin_high - image->builtin_low)
         return;
     if (is_local(address)) {
-        if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
+        if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_VOLATILE_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "updates atomically %u bytes of local memory, which is its own" SIMT_ADVICE_PREFIX
                             "a plain load and store",
@@ -482,8 +482,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     }
     if (address - image->device_variables_low < image->device_variables_high - image->device_variables_low) {
         check_variable(address, bytes, store, pc);
-        shadow_access(simt_memory.device_variables_shadow, image->device_variables_low, address, bytes, touch, pc,
-                      SPACE_GLOBAL);
+        access_type(simt_memory.device_variables_shadow, image->device_variables_low, address, bytes, touch, pc,
+                    SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.device_variables_shadow + (address - image->device_variables_low) / 4,
                          pc);
@@ -603,15 +603,15 @@ void simt_record_poll(const void *address)
 
     if (lane->loads_since_poll_hash !=
         lane->loads_hash_at_poll) /* the lane's loads since its last poll differ from those before it */
-        simt_progress.num_polls_without_progress = 0;
+        simt_loop_watchdog.num_polls_since_progress = 0;
     lane->loads_hash_at_poll = lane->loads_since_poll_hash;
     lane->loads_since_poll_hash = 0;
     lane->num_polls++;
-    simt_progress.num_polls++;
-    simt_progress.num_polls_without_progress++;
+    simt_loop_watchdog.num_polls++;
+    simt_loop_watchdog.num_polls_since_progress++;
     last_polled = (uintptr_t)address;
     if (cell)
-        simt_last_polls[simt_order.thread_bits >> CELL_THREAD_SHIFT] = (struct last_poll){
+        simt_last_polls[simt_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
             .epoch = simt_order.epoch, .write_epoch = cell->write_epoch};
 }
 
@@ -626,15 +626,15 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
     }
     if (store && simt_order_has_fenced()) {
         touch.what = ACCESS_ATOMIC;
-        touch.kind = ATOMIC_STORE;
+        touch.kind = ATOMIC_VOLATILE_STORE;
     }
     if (store)
-        simt_progress.num_polls_without_progress = 0;
+        simt_loop_watchdog.num_polls_since_progress = 0;
     else
         simt_record_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
-        simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
+        simt_order_record_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
 /**
@@ -653,7 +653,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         host_accesses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
-    lane->access_exceeds_event_buffer = most_events >= LANE_EVENTS / 2;
+    lane->access_exceeds_event_buffer = most_events >= LANE_EVENT_CAPACITY / 2;
     if (simt_memory.is_watched && !lane->access_exceeds_event_buffer &&
         (size_t)(lane->event_buffer_end - lane->next_event) <= most_events + 1)
         simt_lane_suspend();
@@ -674,10 +674,10 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
 
 /** Checks an atomic of a word. The atomic of a pair is checked as two atomics, one for each element. */
 static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
-                           unsigned element, struct touch touch, uintptr_t pc, enum shadow_space space)
+                           unsigned element, struct touch touch, uintptr_t pc, enum memory_space space)
 {
     for (unsigned part = 0; part < bytes; part += element)
-        shadow_access(shadow, base, address + part, element, touch, pc, space);
+        access_type(shadow, base, address + part, element, touch, pc, space);
 }
 
 void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
@@ -700,7 +700,7 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
         simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-            simt_fault_shared_bounds(bytes, true, pc);
+            simt_fault_beyond_dynamic_shared(bytes, true, pc);
         touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
         simt_record_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
@@ -893,7 +893,7 @@ ALWAYS_INLINE void access_16(const void *pointer, unsigned bytes, bool store, ui
     }
 }
 
-void simt_misaligned_vector(const void *vector, int store)
+void simt_fault_misaligned_vector(const void *vector, int store)
 {
     if (simt_running.lane)
         fault_misaligned((uintptr_t)vector, 16, store ? ACCESS_STORE : ACCESS_LOAD, SIMT_RETURN_ADDRESS());

@@ -34,13 +34,13 @@ void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, 
 void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset);
 /**
  * Records an EVENT_MBARRIER for the mbarrier at an offset in shared memory, but only while memory is watched. `operand`
- * and `phase` are the arguments of the observers' lane_uses_mbarrier.
+ * and `phase` are the arguments of the observers' watched_lane_uses_mbarrier.
  */
 void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
                                 uint64_t operand, uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
-_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
 void simt_block_discard_async_copies(struct block *block);
@@ -62,7 +62,7 @@ bool simt_mbarrier_waits_time_out(struct block *block);
 /** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
 /** Advises on the mbarrier waits of these lanes, none of which can ever end. */
-void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size);
+void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check_no_copies_in_flight(const struct block *block);
 /** Frees the mbarriers of a block. */
@@ -78,7 +78,7 @@ void simt_exempt_last_load_from_races(const void *pointer, unsigned bytes);
  * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
  * SIMT_INDEX_DISPLACEMENT.
  */
-void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
+void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc);
 
 /**
  * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can
@@ -100,8 +100,8 @@ const char *simt_awaited_collective_name(const struct warp *warp, unsigned lane)
 /** Returns the lanes that a waiting lane still waits for. */
 lane_mask simt_collective_missing_lanes(const struct warp *warp, unsigned lane);
 /** Describes what a waiting lane waits for, and where the first of the `missing` lanes is instead. */
-void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
-                              char *text, size_t size);
+void simt_collective_describe_wait(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
+                                   char *text, size_t size);
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_block_barrier_complete(struct block *block);
@@ -123,7 +123,7 @@ bool simt_signal_handlers_install(uint64_t event_limit);
 void simt_signal_handlers_remove(void);
 
 /** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
-extern size_t simt_heap_limit;
+extern size_t simt_heap_limit_bytes;
 /** True once a kernel has allocated memory. */
 extern bool simt_heap_is_used;
 

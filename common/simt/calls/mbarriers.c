@@ -113,7 +113,7 @@ static void check_address(const void *address, uintptr_t pc)
                         (unsigned)((uintptr_t)address & 0xff));
     if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_requested_end &&
         shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
+        simt_fault_beyond_dynamic_shared(sizeof(struct barrier_handle), true, pc);
 }
 
 /**
@@ -136,7 +136,8 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
-                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_LOCATION ", no barrier between",
+                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_LOCATION_FORMAT
+                        ", no barrier between",
                         index.x, index.y, index.z, barrier->pc);
     }
     return barrier;
@@ -156,7 +157,7 @@ static void advise_on_parity(const struct barrier *barrier, uintptr_t wait, cons
 
     simt_describe_array(barrier->address, true, of);
     snprintf(text, size,
-             SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION
+             SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION_FORMAT
                                 " for the mbarrier%s: it returned at once, because %s; otherwise __syncthreads() "
                                 "between the two accesses",
              wait, of, reason);
@@ -195,7 +196,8 @@ static bool advise_on_arrivals(char *text, size_t size)
     simt_describe_array(most->address, true, of);
     snprintf(text, size,
              SIMT_ADVICE_PREFIX "__syncthreads() between the two accesses; or check how many threads arrive at the "
-                                "mbarrier%s: it was made" SIMT_LOCATION " for %u, and %u of its phases have ended",
+                                "mbarrier%s: it was made" SIMT_LOCATION_FORMAT
+                                " for %u, and %u of its phases have ended",
              of, most->pc, most->count, most->phase);
     return true;
 }
@@ -210,7 +212,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                         "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MAX_ARRIVALS);
     if (number_at(address))
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "initialises an mbarrier that was initialised" SIMT_LOCATION " before",
+                        "initialises an mbarrier that was initialised" SIMT_LOCATION_FORMAT " before",
                         barriers[number_at(address)].pc);
     const uint32_t number = allocate_barrier(pc);
     const struct barrier_handle name = {.number = number, .mark = MARK};
@@ -237,9 +239,9 @@ void simt_mbarrier_init_fence(void)
 
 void simt_proxy_fence(int global)
 {
-    simt_order_proxy_fence(SPACE_SHARED);
+    simt_order_record_proxy_fence(SPACE_SHARED);
     if (global)
-        simt_order_proxy_fence(SPACE_GLOBAL);
+        simt_order_record_proxy_fence(SPACE_GLOBAL);
     simt_mbarrier_init_fence();
 }
 
@@ -272,7 +274,7 @@ static void end_phase(struct barrier *barrier)
     barrier->pending = barrier->count;
     barrier->announced = 0;
     barrier->completed = simt_vector_clock_join(barrier->completed, barrier->arriving);
-    simt_vector_clock_release(barrier->arriving);
+    simt_vector_clock_drop_reference(barrier->arriving);
     barrier->arriving = NULL;
     wake(barrier);
 }
@@ -286,7 +288,7 @@ static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
     barrier->bytes += bytes;
     if (llabs(barrier->bytes) > MAX_BYTES)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "%s %lld bytes at an mbarrier, made" SIMT_LOCATION ", which counts up to %d at a time",
+                        "%s %lld bytes at an mbarrier, made" SIMT_LOCATION_FORMAT ", which counts up to %d at a time",
                         bytes > 0 ? "announces" : "copies", llabs((long long)bytes), barrier->pc, MAX_BYTES);
 }
 
@@ -294,7 +296,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 {
     if (barrier->pending == 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "arrives at an mbarrier, made" SIMT_LOCATION
+                        "arrives at an mbarrier, made" SIMT_LOCATION_FORMAT
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
     const uint32_t arriver = simt_running.lane->thread + 1;
@@ -427,7 +429,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
         warp->ready_lanes &= ~self;
         warp->lanes_at_mbarrier |= self;
         barriers[number].waiting++;
-        simt_progress.num_collective_arrivals++;
+        simt_loop_watchdog.num_collective_arrivals++;
         simt_lane_suspend();
     }
     struct barrier *const barrier = &barriers[number];
@@ -533,21 +535,23 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     char bytes[128] = "", ended[96] = "", late[128] = "", of[ARRAY_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
 
     if (barrier->bytes > 0)
-        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_LOCATION, (long long)barrier->bytes,
-                 (long long)barrier->announced, barrier->announcement);
+        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_LOCATION_FORMAT,
+                 (long long)barrier->bytes, (long long)barrier->announced, barrier->announcement);
     else if (barrier->bytes < 0)
         snprintf(bytes, sizeof bytes, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
     if (state_of(lane) == WAIT_OVERTAKEN && barrier->arriver == SEVERAL_THREADS)
         snprintf(ended, sizeof ended, "; %s arrivals have ended %u phases of %u arrival%s each",
-                 simt_in_thousands(arrivals, number), barrier->phase, barrier->count, barrier->count == 1 ? "" : "s");
+                 simt_format_thousands_separated(arrivals, number), barrier->phase, barrier->count,
+                 barrier->count == 1 ? "" : "s");
     if (missed >= 2)
         snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
                  barrier->phase - missed, barrier->phase - 1);
     simt_describe_array(barrier->address, true, of);
-    snprintf(
-        text, size,
-        "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION ", which lacks %u of %u arrivals%s%s%s",
-        barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended, late);
+    snprintf(text, size,
+             "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION_FORMAT
+             ", which lacks %u of %u arrivals%s%s%s",
+             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended,
+             late);
 }
 
 /** Advises on a wait for a phase that others have overtaken. */
@@ -558,7 +562,7 @@ static void advise_on_overtaken(const struct barrier *barrier, char *text, size_
 
     if (!by_one && by_lanes)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_LOCATION
+                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_LOCATION_FORMAT
                                     " as its mbarrier_init() says: one lane of each warp arrives, after __syncwarp(); "
                                     "or, if all lanes shall arrive, a greater number there",
                  barrier->pc);
@@ -582,8 +586,8 @@ static void advise_on_first_round(const struct lane *const *lanes, unsigned num_
 
     for (unsigned i = 0; i < num_lanes; i++) {
         if (state_of(lanes[i]) == WAIT_NOT_BEGUN && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s" SIMT_LOCATION, count++ > 0 ? " or" : "",
-                                       lanes[i]->wait_site);
+            length += (size_t)snprintf(text + length, size - length, "%s" SIMT_LOCATION_FORMAT,
+                                       count++ > 0 ? " or" : "", lanes[i]->wait_site);
     }
     if (length < size)
         snprintf(text + length, size - length,
@@ -592,7 +596,7 @@ static void advise_on_first_round(const struct lane *const *lanes, unsigned num_
                  "in mbarrier_init()");
 }
 
-void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size)
+void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size)
 {
     const struct lane *worst = lanes[0];
 
@@ -605,7 +609,7 @@ void simt_mbarrier_advise(const struct lane *const *lanes, unsigned num_lanes, c
 
     if (barrier->bytes > 0)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION
+                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION_FORMAT
                                     " as the copies bring, which is %lld so far; "
                                     "or issue the copies that are lacking",
                  barrier->announcement, (long long)copied);
@@ -631,7 +635,7 @@ static void issue(struct bulk_copy *copy, void *address)
 
     if (!barrier->fenced)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
-                        "copies with an mbarrier that was initialised" SIMT_LOCATION
+                        "copies with an mbarrier that was initialised" SIMT_LOCATION_FORMAT
                         " and was not made visible to copies" SIMT_ADVICE_PREFIX
                         "mbarrier_init_fence() after the last mbarrier_init(), before the __syncthreads()",
                         barrier->pc);
@@ -647,7 +651,7 @@ static void issue(struct bulk_copy *copy, void *address)
     simt_bulk_copy_check_and_mark(number);
     simt_order_mbarrier_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
     simt_order.packed_last_load = 0;
-    NOTIFY_OBSERVERS(bulk_copied, bulk_copy_bytes(copy));
+    NOTIFY_OBSERVERS(bulk_copy_issued, bulk_copy_bytes(copy));
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.is_watched))
@@ -752,8 +756,8 @@ void simt_mbarriers_free(struct block *block)
             free(copy_arrivals);
         }
         free(barrier->seen);
-        simt_vector_clock_release(barrier->arriving);
-        simt_vector_clock_release(barrier->completed);
+        simt_vector_clock_drop_reference(barrier->arriving);
+        simt_vector_clock_drop_reference(barrier->completed);
         block->first_mbarrier = barrier->next;
         barrier->address = 0;
         barrier->next = free_barrier;

@@ -148,7 +148,7 @@ enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 400000 };
 
 static struct silence {
     pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */
-    struct launch_progress progress;
+    struct loop_watchdog watchdog;
     const struct lane *lane;
     const struct lane_event *cursor;
     uint64_t ticks, limit;
@@ -171,8 +171,8 @@ static void on_tick(uintptr_t pc)
         return;
     }
     if (!lane || lane != silence.lane || lane->next_event != silence.cursor ||
-        memcmp(&simt_progress, &silence.progress, sizeof simt_progress) != 0) {
-        silence.progress = simt_progress;
+        memcmp(&simt_loop_watchdog, &silence.watchdog, sizeof simt_loop_watchdog) != 0) {
+        silence.watchdog = simt_loop_watchdog;
         silence.lane = lane;
         silence.cursor = lane ? lane->next_event : NULL;
         silence.ticks = 0;
@@ -198,8 +198,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         on_tick(pc);
         return;
     }
-    if (signal != SIGPROF && simt_is_second_host_thread())
-        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
+    if (signal != SIGPROF && simt_is_non_launching_thread())
+        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE);
     if (signal == SIGPROF && !simt_running.lane) { /* no lane is running: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;

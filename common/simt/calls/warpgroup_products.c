@@ -121,12 +121,12 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 
         for (unsigned word = 0; word < CHUNK / 4; word++, cell++, access.address += 4) {
             if (SIMT_UNLIKELY(before && cell->write_epoch >= before)) {
-                const uint3 index = simt_thread_index(cell->packed_write >> CELL_THREAD_SHIFT);
+                const uint3 index = simt_thread_index(cell->packed_write >> WRITE_THREAD_SHIFT);
 
                 simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
-                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_LOCATION
+                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_LOCATION_FORMAT
                                 " before it was waited for",
-                                index.x, index.y, index.z, simt_pc_of_site(cell->packed_write & CELL_SITE));
+                                index.x, index.y, index.z, simt_pc_of_site(cell->packed_write & SITE_MASK));
             }
             shadow_check_load(cell, access);
             if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch)
@@ -239,12 +239,12 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
         if (parts[lane]->a_descriptor == parts[0]->a_descriptor &&
             parts[lane]->b_descriptor == parts[0]->b_descriptor && parts[lane]->num_sums == parts[0]->num_sums)
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, first[lane].index, first[lane].wait_site, "several products",
+        simt_fault_thread(cudaErrorLaunchFailure, first[lane].thread_index, first[lane].wait_site, "several products",
                           "names operands of a product that are not those of lane 0");
         return false;
     }
     if (!product) {
-        simt_fault_thread(cudaErrorMemoryAllocation, first->index, first->wait_site, "out of memory",
+        simt_fault_thread(cudaErrorMemoryAllocation, first->thread_index, first->wait_site, "out of memory",
                           "has more products under way than there is room");
         return false;
     }
@@ -323,13 +323,13 @@ void simt_products_check_sum_access(uintptr_t address, unsigned bytes, bool stor
             continue;
         if (product->group == products->groups)
             simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                            "%s %u bytes of the sums of a product" SIMT_LOCATION
+                            "%s %u bytes of the sums of a product" SIMT_LOCATION_FORMAT
                             " that no wgmma_commit_group() has committed, so no wait includes it" SIMT_ADVICE_PREFIX
                             "wgmma_commit_group() after the products, then wgmma_wait_group<0>() before their sums are "
                             "used",
                             store ? "writes" : "reads", bytes, product->pc);
         simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                        "%s %u bytes of the sums of a product" SIMT_LOCATION " that it has not waited for",
+                        "%s %u bytes of the sums of a product" SIMT_LOCATION_FORMAT " that it has not waited for",
                         store ? "writes" : "reads", bytes, product->pc);
     }
 }
@@ -348,7 +348,7 @@ void simt_products_check_warpgroups_agree(const struct block *block)
             theirs = theirs ? theirs : &none;
             if (mine->done == theirs->done && mine->which == theirs->which)
                 continue;
-            simt_fault_thread(cudaErrorLaunchFailure, lane->index, mine->done ? mine->last_pc : theirs->last_pc,
+            simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, mine->done ? mine->last_pc : theirs->last_pc,
                               "warpgroup that is not together",
                               "and its warp have done %u products with warps %u to %u of the block; warp %u has done "
                               "%u, or others",
@@ -383,7 +383,7 @@ static void check_requests(const struct block *block, unsigned first)
 
         if (theirs == lane->register_requests_hash)
             continue;
-        simt_fault_thread(cudaErrorLaunchFailure, is_mine ? lane->index : lane[i].index,
+        simt_fault_thread(cudaErrorLaunchFailure, is_mine ? lane->thread_index : lane[i].thread_index,
                           is_mine ? lane->register_request_site : lane[i].register_request_site,
                           "warpgroup that is not together",
                           "requests registers, but thread %u of its warpgroup %s" SIMT_ADVICE_PREFIX
@@ -408,11 +408,11 @@ void simt_register_requests_check_warpgroups(const struct block *block)
         if (lane->requested_registers && (!last || lane->requested_registers > last->requested_registers))
             last = lane;
     }
-    if (last && needed > PROCESSOR_REGISTERS && !simt_faulted)
-        simt_fault_thread(cudaErrorLaunchFailure, last->index, last->register_request_site, "too many registers",
+    if (last && needed > MULTIPROCESSOR_REGISTERS && !simt_faulted)
+        simt_fault_thread(cudaErrorLaunchFailure, last->thread_index, last->register_request_site, "too many registers",
                           "requests %u registers and would wait for ever: the block's threads request %u in all, and a "
                           "multiprocessor has %u",
-                          last->requested_registers, needed, (unsigned)PROCESSOR_REGISTERS);
+                          last->requested_registers, needed, (unsigned)MULTIPROCESSOR_REGISTERS);
 }
 
 void simt_products_free(struct block *block)

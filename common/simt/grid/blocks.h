@@ -7,7 +7,7 @@
 
 #include "lanes/lanes.h"
 
-/** Event buffers of the running warp's lanes, LANE_EVENTS events each. */
+/** Event buffers of the running warp's lanes, LANE_EVENT_CAPACITY events each. */
 extern struct lane_event *simt_lane_events;
 /**
  * Limit on the events and arrivals counted until the next block ends, for each block in progress (environment variable
@@ -15,7 +15,7 @@ extern struct lane_event *simt_lane_events;
  */
 extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
-extern uintptr_t simt_last_pc;
+extern uintptr_t simt_last_replayed_pc;
 
 /** Replays the events of the warp's lanes, up to the first one that an event not yet recorded might precede. */
 void simt_replay_events(struct warp *warp);
@@ -35,12 +35,12 @@ enum block_state simt_block_run(struct block *block);
  * On the first call, finds this OS thread's shared memory and maps the shadow of device variables. Returns false if out
  * of memory.
  */
-bool simt_grid_prepare(void);
+bool simt_grid_prepare_memory(void);
 
 /**
  * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
- * from simt_grid_prepare() because a process forked for a launch allocates a new block, which is faster than copying
- * that of its parent.
+ * from simt_grid_prepare_memory() because a process forked for a launch allocates a new block, which is faster than
+ * copying that of its parent.
  */
 bool simt_grid_allocate_block(void);
 

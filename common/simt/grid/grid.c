@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVE_BLOCKS = NUM_PROCESSORS * PROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
+enum { LIVE_BLOCKS = NUM_MULTIPROCESSORS * MULTIPROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
 
 static struct shared {
     uintptr_t low;
@@ -49,7 +49,7 @@ static void block_free(struct block *block)
     fiber_stacks_unmap(&block->stacks);
     pages_unmap(block->shared_shadow, shared.shadow_bytes);
     pages_unmap(block->saved_shared_memory, shared.bytes);
-    pages_unmap(block->parked_events, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
+    pages_unmap(block->parked_events, (size_t)BLOCK_THREADS * LANE_EVENT_CAPACITY * sizeof *block->parked_events);
     pages_unmap(block, block->mapped_bytes);
 }
 
@@ -60,11 +60,11 @@ static void block_free(struct block *block)
  */
 static struct block *block_new(unsigned threads, bool first)
 {
-    const size_t events = WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events;
-    const size_t bytes = first ? (sizeof(struct block) + events + LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES *
-                                     LARGE_PAGE_BYTES
-                               : sizeof(struct block);
-    struct block *block = first ? pages_map_large(bytes) : pages_map(bytes);
+    const size_t events = WARP_LANES * LANE_EVENT_CAPACITY * sizeof *simt_lane_events;
+    const size_t bytes = first
+                             ? (sizeof(struct block) + events + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES
+                             : sizeof(struct block);
+    struct block *block = first ? pages_map_huge(bytes) : pages_map(bytes);
 
     if (!block)
         return NULL;
@@ -73,7 +73,7 @@ static struct block *block_new(unsigned threads, bool first)
         simt_lane_events = (struct lane_event *)(block + 1);
     block->shared_shadow = pages_map(shared.shadow_bytes);
     block->saved_shared_memory = pages_map(shared.bytes);
-    block->parked_events = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked_events);
+    block->parked_events = pages_map((size_t)BLOCK_THREADS * LANE_EVENT_CAPACITY * sizeof *block->parked_events);
     if (!block->shared_shadow || !block->saved_shared_memory || !block->parked_events ||
         !fiber_stacks_map(&block->stacks, threads)) {
         block_free(block);
@@ -147,7 +147,7 @@ static size_t data_shadow_bytes(void)
            sizeof(struct shadow_cell);
 }
 
-bool simt_grid_prepare(void)
+bool simt_grid_prepare_memory(void)
 {
     if (!simt_find_shared_memory(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
@@ -178,7 +178,7 @@ static void block_shape(struct block *block, const struct launch *launch)
         struct lane *lane = &block->lane[i];
 
         lane->thread = i;
-        lane->index = simt_thread_index(i);
+        lane->thread_index = simt_thread_index(i);
         if (i >= block->num_prepared_fibers) {
             unsigned char *stack = fiber_stack_lowest_byte(&block->stacks, i);
 
@@ -257,7 +257,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
     if (simt_order.epoch > UINT32_MAX / 4 * 3) {
-        simt_host_waits_for_all();
+        simt_record_host_wait_for_all_work();
         simt_arena_clear_recorded_accesses();
         blocks_forget();
         memset(simt_memory.device_variables_shadow, 0, data_shadow_bytes());
@@ -295,8 +295,8 @@ static void show_progress(uint64_t done, uint64_t blocks)
     if (done == 0)
         shown = now + 1;
     if (now > shown && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current_launch.name, simt_in_thousands(done, first),
-                simt_in_thousands(blocks, second));
+        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current_launch.name,
+                simt_format_thousands_separated(done, first), simt_format_thousands_separated(blocks, second));
         anything = true;
         shown = now;
     }
@@ -311,7 +311,7 @@ static void run_in_turn(uint64_t blocks)
     const uint64_t round = simt_turns_begin_round();
 
     show_progress(0, blocks);
-    simt_progress.num_blocks_in_progress = 1;
+    simt_loop_watchdog.num_resident_blocks = 1;
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         const uint32_t number = (uint32_t)simt_turns_unit_at(round, i, blocks);
 
@@ -324,7 +324,7 @@ static void run_in_turn(uint64_t blocks)
         forget(live[0]);
         simt_order_end_block(&simt_order.block_ordering);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_progress.work_at_last_block_end = simt_launch_work();
+        simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_events();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -368,7 +368,7 @@ static void fault_grid_barrier(const struct block *waiting, const struct block *
     const struct lane *lane = &waiting->lane[0];
 
     simt_block_idx = simt_block_index(waiting->number);
-    simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, "grid barrier that some blocks miss",
+    simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, "grid barrier that some blocks miss",
                       "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
 }
 
@@ -407,7 +407,7 @@ static void run_together(struct block *const *blocks, unsigned count)
 
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNNING;
-    simt_progress.num_blocks_in_progress = count;
+    simt_loop_watchdog.num_resident_blocks = count;
     while (done < count && !simt_faulted) {
         const uint64_t round = simt_turns_begin_round();
         bool ran = false;
@@ -424,7 +424,7 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_first_turn(blocks[i]);
             states[i] = simt_block_run(blocks[i]);
             if (states[i] == BLOCK_DONE) {
-                simt_progress.work_at_last_block_end = simt_launch_work();
+                simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_events();
                 done++;
             }
             block_leave(blocks[i]);

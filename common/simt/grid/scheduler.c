@@ -40,8 +40,8 @@ static void take_events(struct warp *warp)
     struct lane *lanes = simt_running.warp_lanes;
 
     FOR_EACH_LANE (i, warp->lanes) {
-        lanes[i].first_unreplayed_event = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENTS;
-        lanes[i].event_buffer_end = lanes[i].next_event + LANE_EVENTS;
+        lanes[i].first_unreplayed_event = lanes[i].next_event = simt_lane_events + (size_t)i * LANE_EVENT_CAPACITY;
+        lanes[i].event_buffer_end = lanes[i].next_event + LANE_EVENT_CAPACITY;
         lanes[i].num_polls = 0;
     }
     if (!warp->has_parked_events)
@@ -49,7 +49,7 @@ static void take_events(struct warp *warp)
     FOR_EACH_LANE (i, warp->lanes) {
         struct lane *lane = &lanes[i];
 
-        memcpy(lane->next_event, simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS,
+        memcpy(lane->next_event, simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENT_CAPACITY,
                lane->num_parked_events * sizeof *lane->next_event);
         lane->next_event += lane->num_parked_events;
     }
@@ -66,10 +66,10 @@ static void park_events(struct warp *warp, lane_mask ran)
         struct lane *lane = &simt_running.warp_lanes[i];
 
         lane->num_parked_events = (uint32_t)(lane->next_event - lane->first_unreplayed_event);
-        memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENTS, lane->first_unreplayed_event,
-               lane->num_parked_events * sizeof *lane->first_unreplayed_event);
+        memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENT_CAPACITY,
+               lane->first_unreplayed_event, lane->num_parked_events * sizeof *lane->first_unreplayed_event);
         if (lane->num_polls == 0 && (ran & warp->ready_lanes & lane_bit(i)))
-            simt_progress.num_polls_without_progress = 0;
+            simt_loop_watchdog.num_polls_since_progress = 0;
     }
     warp->has_parked_events = true;
 }
@@ -149,9 +149,10 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
                                                                        lane->thread % WARP_LANES)
                                         : "an mbarrier";
 
-        length += (size_t)snprintf(text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION,
-                                   length > 0 ? " and" : "; meanwhile", lane->index.x, lane->index.y, lane->index.z, at,
-                                   lane->wait_site);
+        length += (size_t)snprintf(text + length, WAITS_TEXT - length,
+                                   "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION_FORMAT,
+                                   length > 0 ? " and" : "; meanwhile", lane->thread_index.x, lane->thread_index.y,
+                                   lane->thread_index.z, at, lane->wait_site);
         if (i < 2 || length >= WAITS_TEXT)
             continue;
         simt_mbarrier_describe_wait(lane, state, sizeof state);
@@ -165,10 +166,10 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 4 }; /* events charged per poll; small, so that threads may poll for a long time */
-    const bool in_vain = simt_progress.num_polls_without_progress >= simt_event_limit / EVENTS_PER_POLL;
-    const int64_t work = simt_launch_work() - simt_progress.work_at_last_block_end;
+    const bool in_vain = simt_loop_watchdog.num_polls_since_progress >= simt_event_limit / EVENTS_PER_POLL;
+    const int64_t events = simt_loop_watchdog_events() - simt_loop_watchdog.events_at_last_block_end;
 
-    if (!in_vain && work / (int64_t)simt_progress.num_blocks_in_progress < (int64_t)simt_event_limit)
+    if (!in_vain && events / (int64_t)simt_loop_watchdog.num_resident_blocks < (int64_t)simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready_lanes ? warp->ready_lanes : warp->lanes);
     const struct lane *lane = &simt_running.warp_lanes[i];
@@ -179,20 +180,20 @@ static void check_budget(struct warp *warp)
         describe_waits(simt_running.block, lane, also);
         simt_describe_polled_word(word);
         simt_fault_thread(
-            cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+            cudaErrorLaunchTimeout, lane->thread_index, simt_last_replayed_pc, "endless loop?",
             "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
             "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
             "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
             *word ? ", for a value" : "", word, *word ? "," : "",
-            (double)simt_progress.num_polls_without_progress / 1e6, also);
+            (double)simt_loop_watchdog.num_polls_since_progress / 1e6, also);
         return;
     }
     char number[NUMBER_TEXT_SIZE];
 
-    simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+    simt_fault_thread(cudaErrorLaunchTimeout, lane->thread_index, simt_last_replayed_pc, "endless loop?",
                       "was still here after %s events of its block: loads, stores and branches (the environment "
                       "variable SIMT_EVENT_LIMIT raises the limit)",
-                      simt_in_thousands(simt_event_limit, number));
+                      simt_format_thousands_separated(simt_event_limit, number));
 }
 
 /** Ends the lanes that wait at a collective, which lanes that a fault has ended will not reach. */
@@ -259,8 +260,8 @@ void simt_block_reset(struct block *block)
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }
     for (unsigned i = 0; i < block->num_threads; i++) {
-        block->lane[i].next_position_key = KEY_DEPTH_NONE;
-        block->lane[i].call_depth = KEY_DEPTH_NONE;
+        block->lane[i].next_position_key = KEY_DEPTH_OUTSIDE_KERNEL;
+        block->lane[i].call_depth = KEY_DEPTH_OUTSIDE_KERNEL;
         block->lane[i].access_exceeds_event_buffer = false;
         block->lane[i].packed_last_load = 0;
         block->lane[i].awaited_mbarrier = 0;
@@ -310,9 +311,9 @@ static void fault_mbarriers(const struct block *block)
 
     describe_waits(block, waits[0], also);
     simt_mbarrier_describe_wait(waits[0], state, sizeof state);
-    simt_mbarrier_advise(waits, count, advice, sizeof advice);
-    simt_fault_thread(cudaErrorLaunchFailure, waits[0]->index, waits[0]->wait_site, "deadlock", "waits %s%s%s", state,
-                      also, advice);
+    simt_mbarrier_advise_on_waits(waits, count, advice, sizeof advice);
+    simt_fault_thread(cudaErrorLaunchFailure, waits[0]->thread_index, waits[0]->wait_site, "deadlock", "waits %s%s%s",
+                      state, also, advice);
 }
 
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
@@ -335,20 +336,21 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         simt_awaited_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(others, sizeof others, " and %u more", done - 1);
-        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->wait_site, "barrier that some threads miss",
-                          "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION
-                          "%s: every thread of the block must reach it",
-                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, done > 1 ? others : "",
-                          done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "returned", gone->wait_site,
-                          is_past ? "" : " without it");
+        simt_fault_thread(
+            cudaErrorLaunchFailure, waits->thread_index, waits->wait_site, "barrier that some threads miss",
+            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION_FORMAT
+            "%s: every thread of the block must reach it",
+            waiting, barrier, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z, done > 1 ? others : "",
+            done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "returned", gone->wait_site,
+            is_past ? "" : " without it");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
     const struct warp *warp = &block->warp[warp_wait->thread / WARP_LANES];
     const lane_mask missing = simt_collective_missing_lanes(warp, lane);
 
-    simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
-    simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->wait_site, "deadlock", "%s", detail);
+    simt_collective_describe_wait(block, warp, lane, missing, detail, sizeof detail);
+    simt_fault_thread(cudaErrorLaunchFailure, warp_wait->thread_index, warp_wait->wait_site, "deadlock", "%s", detail);
 }
 
 /** Returns whether any warp's turn ended while the warp could have continued. */

@@ -18,7 +18,7 @@
 
 #define SUCCESSOR_EXIT UINT64_MAX
 
-uintptr_t simt_last_pc;
+uintptr_t simt_last_replayed_pc;
 
 /**
  * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
@@ -107,7 +107,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
                 continue;
             }
             request.packed_offsets[count] = access & EVENT_OFFSET_MASK;
-            request.packed_lanes[count++] = (uint8_t)i;
+            request.lane_numbers[count++] = (uint8_t)i;
         }
         request.num_lanes = count;
         NOTIFY_OBSERVERS(request_issued, &request);
@@ -158,8 +158,8 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     }
     FOR_EACH_LANE (i, group)
         lanes[i].first_unreplayed_event += run;
-    simt_last_pc = lead[run - 1].pc;
-    simt_progress.num_replayed_events += run * lane_count(group);
+    simt_last_replayed_pc = lead[run - 1].pc;
+    simt_loop_watchdog.num_replayed_events += run * lane_count(group);
 }
 
 /**
@@ -184,7 +184,7 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
 {
     const struct lane_event *lead = lanes[lowest_lane(group)].first_unreplayed_event;
 
-    for (size_t i = 0; i < run && warp->num_accesses_bypassing_collectives < MAX_ACCESSES_PAST_COLLECTIVES; i++) {
+    for (size_t i = 0; i < run && warp->num_accesses_bypassing_collectives < MAX_ACCESSES_BYPASSING_COLLECTIVES; i++) {
         struct access_bypassing_collective *passed = find_passed(warp, lead[i].position_key);
 
         if (lead[i].packed_access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
@@ -219,20 +219,21 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
 
         if (other && mask != other &&
             strcmp(simt_awaited_collective_name(warp, gone_lane), passed->collective_name) == 0) {
-            simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
-                              "collective that some lanes miss",
-                              "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask " LANE_MASK
-                              " but whose last call had the mask " LANE_MASK SIMT_ADVICE_PREFIX
-                              "the same mask in all lanes that make the call together",
-                              passed->collective_name, gone_lane, gone->index.x, gone->index.y, gone->index.z,
-                              SHOW_LANES(mask), SHOW_LANES(other));
+            simt_fault_thread(
+                cudaErrorLaunchFailure, here->thread_index, passed->collective_site, "collective that some lanes miss",
+                "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask " LANE_MASK_FORMAT
+                " but whose last call had the mask " LANE_MASK_FORMAT SIMT_ADVICE_PREFIX
+                "the same mask in all lanes that make the call together",
+                passed->collective_name, gone_lane, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z,
+                LANE_MASK_ARGUMENTS(mask), LANE_MASK_ARGUMENTS(other));
             return;
         }
-        simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->collective_site,
+        simt_fault_thread(cudaErrorLaunchFailure, here->thread_index, passed->collective_site,
                           "collective that some lanes miss",
                           "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask but went past "
-                          "it: both go on" SIMT_LOCATION,
-                          passed->collective_name, gone_lane, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
+                          "it: both go on" SIMT_LOCATION_FORMAT,
+                          passed->collective_name, gone_lane, gone->thread_index.x, gone->thread_index.y,
+                          gone->thread_index.z, lead[i].pc);
     }
 }
 
@@ -291,7 +292,7 @@ static void compact(struct lane *lanes, lane_mask mask)
 {
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
-        struct lane_event *start = lane->event_buffer_end - LANE_EVENTS;
+        struct lane_event *start = lane->event_buffer_end - LANE_EVENT_CAPACITY;
         const size_t rest = (size_t)(lane->next_event - lane->first_unreplayed_event);
 
         if (rest > 0 && lane->first_unreplayed_event != start)
@@ -331,7 +332,7 @@ void simt_replay_events(struct warp *warp)
 
     if (WARP_LANES == 64)
         simt_store_replay_limits(warp, limits);
-    if (SIMT_UNLIKELY(simt_progress.num_polls_without_progress >= POLLS_WHILE_STARVED))
+    if (SIMT_UNLIKELY(simt_loop_watchdog.num_polls_since_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 
     for (;;) {

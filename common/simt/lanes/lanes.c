@@ -17,17 +17,17 @@ const struct observer *simt_observers[3];
 
 struct running_state simt_running;
 struct launch simt_current_launch;
-struct launch_progress simt_progress;
+struct loop_watchdog simt_loop_watchdog;
 
-void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS])
+void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
 {
-    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const struct lane *lane = simt_running.lane;
     unsigned count = 0;
 
     if (!lane)
         return;
-    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
+    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < NUM_FAULT_CALLERS; call++)
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
@@ -38,7 +38,8 @@ uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t a
     FOR_EACH_LANE (i, simt_running.warp->lanes) {
         const struct lane *const lane = simt_running.warp_lanes + i;
 
-        for (const struct lane_event *event = lane->event_buffer_end - LANE_EVENTS; event < lane->next_event; event++) {
+        for (const struct lane_event *event = lane->event_buffer_end - LANE_EVENT_CAPACITY; event < lane->next_event;
+             event++) {
             const enum event_kind kind = (enum event_kind)(event->packed_access >> EVENT_KIND_SHIFT);
             const uint64_t offset = event->packed_access & EVENT_OFFSET_MASK;
             const uintptr_t address = offset & EVENT_PROGRAM_DATA
@@ -64,8 +65,8 @@ void simt_set_running_warp(struct block *block, struct warp *warp)
 /** Removes and returns the next runnable lane, of which there must be at least one. */
 static inline __attribute__((always_inline)) struct lane *take_runnable(void)
 {
-    const unsigned lane = SIMT_UNLIKELY(simt_turns_descend) ? highest_lane(simt_running.runnable_lanes)
-                                                            : lowest_lane(simt_running.runnable_lanes);
+    const unsigned lane = SIMT_UNLIKELY(simt_lanes_run_descending) ? highest_lane(simt_running.runnable_lanes)
+                                                                   : lowest_lane(simt_running.runnable_lanes);
 
     simt_running.runnable_lanes &= ~lane_bit(lane);
     return simt_running.warp_lanes + lane;
@@ -115,7 +116,7 @@ void simt_end_faulted_lane(uintptr_t pc)
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {
-    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const uint64_t first = lane->call_depth >> KEY_DEPTH_SHIFT;
     char more[STACK_TEXT_SIZE];
 
@@ -161,25 +162,25 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     simt_fault_dismiss_if_after_call(other->wait_site);
     skip_common_lines(&here, &there);
     if (!*here && !*there && strcmp(call, other_call) != 0)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
                           "is at the %s of this line while thread (%u,%u,%u) is at its %s: all must reach the same one",
-                          call, other->index.x, other->index.y, other->index.z, other_call);
+                          call, other->thread_index.x, other->thread_index.y, other->thread_index.z, other_call);
     else if (!*here && !*there)
         simt_fault_thread(
-            cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
+            cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
             "is at one %s of this line while thread (%u,%u,%u) is at another: all must reach the same one", call,
-            other->index.x, other->index.y, other->index.z);
+            other->thread_index.x, other->thread_index.y, other->thread_index.z);
     else if (here == mine)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
-                          "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION
+        simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
+                          "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION_FORMAT
                           ": all must reach the same one",
-                          call, other->index.x, other->index.y, other->index.z,
+                          call, other->thread_index.x, other->thread_index.y, other->thread_index.z,
                           strcmp(call, other_call) == 0 ? "one" : other_call, other->wait_site);
     else
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->wait_site, fault_kind,
+        simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
                           "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,
-                          (int)strcspn(here, " \n"), here, other->index.x, other->index.y, other->index.z,
-                          (int)strcspn(there, " \n"), there);
+                          (int)strcspn(here, " \n"), here, other->thread_index.x, other->thread_index.y,
+                          other->thread_index.z, (int)strcspn(there, " \n"), there);
     return false;
 }
 
@@ -194,7 +195,7 @@ void simt_lane_main(void)
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);
         struct warp *warp = simt_running.warp;
 
-        if (lane->next_event > lane->event_buffer_end - LANE_EVENTS)
+        if (lane->next_event > lane->event_buffer_end - LANE_EVENT_CAPACITY)
             lane->wait_site = lane->next_event[-1].pc;
         warp->ready_lanes &= ~self;
         warp->finished_lanes |= self;

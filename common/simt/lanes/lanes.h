@@ -52,7 +52,7 @@ struct lane_event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
+    LANE_EVENT_CAPACITY = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     KEY_DEPTH_SHIFT = 48,
@@ -61,14 +61,14 @@ enum {
     EVENT_PROGRAM_DATA_SHIFT =
         46,              /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
     MAX_CALL_SITES = 16, /**< number of a lane's innermost calls whose call sites are kept */
-    MAX_ACCESSES_PAST_COLLECTIVES = 64,
+    MAX_ACCESSES_BYPASSING_COLLECTIVES = 64,
 };
-#define EVENT_OFFSET_MASK  ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
-#define EVENT_PROGRAM_DATA (UINT64_C(1) << EVENT_PROGRAM_DATA_SHIFT)
-#define KEY_DEPTH_MASK     (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
-#define KEY_DEPTH_NONE     KEY_DEPTH_MASK
-#define KEY_ONE_CALL       (UINT64_C(1) << KEY_DEPTH_SHIFT)
-#define KEY_ONE_STEP       (UINT64_C(1) << KEY_STEP_SHIFT)
+#define EVENT_OFFSET_MASK        ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
+#define EVENT_PROGRAM_DATA       (UINT64_C(1) << EVENT_PROGRAM_DATA_SHIFT)
+#define KEY_DEPTH_MASK           (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
+#define KEY_DEPTH_OUTSIDE_KERNEL KEY_DEPTH_MASK
+#define KEY_ONE_CALL             (UINT64_C(1) << KEY_DEPTH_SHIFT)
+#define KEY_ONE_STEP             (UINT64_C(1) << KEY_STEP_SHIFT)
 
 enum mbarrier_operation {
     MBARRIER_INIT,
@@ -102,7 +102,7 @@ struct lane {
     uintptr_t stack_low;        /**< lowest byte of the fiber's stack */
     void *stack_pointer;        /**< saved stack pointer while suspended */
     uint32_t thread;            /**< thread number in the block */
-    uint3 index;                /**< threadIdx */
+    uint3 thread_index;         /**< threadIdx */
     struct lane_event *first_unreplayed_event; /**< the first event not yet replayed */
     uint32_t num_parked_events;                /**< number of events saved when the warp's turn ended */
     /** The access has more events than the buffer holds, so some are replayed early. */
@@ -120,7 +120,7 @@ struct lane {
     uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
     uint32_t register_requests_hash; /**< hash of all the lane's requests */
-    uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct launch_progress) */
+    uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct loop_watchdog) */
     uintptr_t loads_since_poll_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
     uintptr_t loads_hash_at_poll;    /**< value of `loads_since_poll_hash` at the last poll */
 };
@@ -162,7 +162,7 @@ struct warp {
     uint64_t collective_call_key[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t collective_argument[WARP_LANES];
     uint64_t collective_value[WARP_LANES]; /**< operand before the collective, result after it */
-    struct access_bypassing_collective accesses_bypassing_collectives[MAX_ACCESSES_PAST_COLLECTIVES];
+    struct access_bypassing_collective accesses_bypassing_collectives[MAX_ACCESSES_BYPASSING_COLLECTIVES];
     unsigned num_accesses_bypassing_collectives;
     lane_mask lanes_past_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_ordering ordering;
@@ -227,39 +227,39 @@ struct running_state {
 };
 
 /**
- * The work of a launch so far: replayed events, and arrivals at shuffles, votes and barriers. Used to detect endless
- * loops.
+ * Counts that grow as long as a launch's threads run: replayed events, arrivals at shuffles, votes and barriers, and
+ * polls (volatile loads and atomics). The scheduler compares them with its limit on events, to detect endless loops.
  */
-struct launch_progress {
+struct loop_watchdog {
     uint64_t num_replayed_events;
     uint64_t num_collective_arrivals;
     uint64_t num_polls;
-    int64_t work_at_last_block_end;  /**< simt_launch_work() when the last block ended, which is progress */
-    uint64_t num_blocks_in_progress; /**< more than 1 in a cooperative launch */
+    int64_t events_at_last_block_end; /**< simt_loop_watchdog_events() when the last block ended, which is progress */
+    uint64_t num_resident_blocks;     /**< more than 1 in a cooperative launch */
     /**
-     * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
-     * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
-     * this number becomes too large, all threads are polling for values that none of them writes.
+     * Number of polls since a thread last made progress: executed a store, changed a value with an atomic, made
+     * different plain loads between two polls than before, or ran for a turn without polling. If this number becomes
+     * too large, all threads are polling for values that none of them writes.
      */
-    uint64_t num_polls_without_progress;
+    uint64_t num_polls_since_progress;
 };
 
 extern struct running_state simt_running;
 extern struct launch simt_current_launch;
-extern struct launch_progress simt_progress;
+extern struct loop_watchdog simt_loop_watchdog;
 
 /**
- * Returns the work of the launch so far. A poll is no work, but the branch of its loop is: threads may poll for longer
- * than they may work, but not for ever.
+ * Returns the number of events and arrivals so far that count towards the limit. A poll does not, but the branch of its
+ * loop does: threads may poll for longer than they may run otherwise, but not for ever.
  */
-static inline int64_t simt_launch_work(void)
+static inline int64_t simt_loop_watchdog_events(void)
 {
-    return (int64_t)(simt_progress.num_replayed_events + simt_progress.num_collective_arrivals) -
-           (int64_t)simt_progress.num_polls;
+    return (int64_t)(simt_loop_watchdog.num_replayed_events + simt_loop_watchdog.num_collective_arrivals) -
+           (int64_t)simt_loop_watchdog.num_polls;
 }
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
-void simt_store_lane_callers(uintptr_t callers[FAULT_CALLERS]);
+void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS]);
 /**
  * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
  * `pc`, one for which `is_other` is true; returns 0 if there is none.
@@ -275,7 +275,7 @@ void simt_end_faulted_lane(uintptr_t pc);
  */
 static inline bool lanes_reached_same_call(const struct lane *a, const struct lane *b)
 {
-    const uint64_t kernel = (KEY_DEPTH_NONE - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
     const uintptr_t *callers = simt_running.block->call_sites[a->thread];
     const uintptr_t *others = simt_running.block->call_sites[b->thread];
     bool same = a->wait_site == b->wait_site && a->barrier_id == b->barrier_id && a->call_depth == b->call_depth;
@@ -298,7 +298,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_event_room(const struct lane *lane)
 {
-    return lane->next_event < lane->event_buffer_end - LANE_EVENTS / 2;
+    return lane->next_event < lane->event_buffer_end - LANE_EVENT_CAPACITY / 2;
 }
 
 /** Returns the first key of the step that follows the step of `key`. */
@@ -311,9 +311,9 @@ static inline uint64_t key_of_next_step(uint64_t key)
 static inline void set_running_lane(struct lane *lane)
 {
     simt_running.lane = lane;
-    simt_order.thread_bits = lane->thread << CELL_THREAD_SHIFT;
+    simt_order.packed_thread = lane->thread << WRITE_THREAD_SHIFT;
     simt_order.packed_last_load = lane->packed_last_load;
-    simt_thread_idx = lane->index;
+    simt_thread_idx = lane->thread_index;
 }
 
 /** Makes `warp` the warp whose lanes run next. */

@@ -11,7 +11,7 @@
 
 #include "lanes.h"
 
-/** A memory instruction of a warp: lane packed_lanes[i] accesses packed_offsets[i], for each i below num_lanes. */
+/** A memory instruction of a warp: lane lane_numbers[i] accesses packed_offsets[i], for each i below num_lanes. */
 struct memory_request {
     enum event_kind kind;
     unsigned bytes_per_lane;                    /**< number of bytes accessed by each lane; 0 for an EVENT_MBARRIER */
@@ -21,7 +21,7 @@ struct memory_request {
     unsigned num_lanes;
     /** Offsets in the arena, in shared memory or, with EVENT_PROGRAM_DATA, in the program's data. */
     uint64_t packed_offsets[WARP_LANES];
-    uint8_t packed_lanes[WARP_LANES]; /**< numbers of the lanes in `lanes`, ascending */
+    uint8_t lane_numbers[WARP_LANES]; /**< numbers of the lanes in `lanes`, ascending */
 };
 
 enum warp_collective_kind {
@@ -50,18 +50,18 @@ struct observer {
     /**
      * The running lane is about to access memory. Called only while memory is watched (see simt_memory_set_watched()).
      */
-    void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
+    void (*watched_lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
      * The running lane has issued a bulk copy of `bytes` bytes to an offset in shared memory. Called only while memory
      * is watched.
      */
-    void (*lane_issues_bulk_copy)(uint64_t bytes, uint64_t shared_offset);
+    void (*watched_lane_issues_bulk_copy)(uint64_t bytes, uint64_t shared_offset);
     /**
      * The running lane has used an mbarrier in a phase; `operand` is the number of arrivals (MBARRIER_INIT), the number
      * of announced bytes (MBARRIER_ARRIVE_EXPECT), the parity (MBARRIER_WAIT), or 0. Called only while memory is
      * watched.
      */
-    void (*lane_uses_mbarrier)(uint64_t operand, uint64_t phase);
+    void (*watched_lane_uses_mbarrier)(uint64_t operand, uint64_t phase);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
@@ -71,9 +71,10 @@ struct observer {
      */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct memory_request *request);
-    void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
+    void (*bulk_copy_issued)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
     void (*collective_done)(const struct warp_collective *collective);
-    void (*barrier_opens)(const struct block *block); /**< all warps of the block wait at a barrier, which opens now */
+    void (*block_barrier_opens)(
+        const struct block *block); /**< all warps of the block wait at a barrier, which opens now */
 };
 
 /** The registered observers, NULL-terminated. */

@@ -10,18 +10,18 @@ enum {
     WARP_LANES = SIMT_WARP_SIZE,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    SHARED_BYTES_DEFAULT = 48 * 1024, /**< default limit on dynamic shared memory per block; a program may raise it */
+    SHARED_BYTES_DEFAULT_LIMIT = 48 * 1024, /**< on dynamic shared memory per block; a program may raise it */
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
     SHARED_BYTES_RESERVED = 1024, /**< reserved by the system for each block */
 
     /* The size of the device, which limits cooperative launches. */
-    NUM_PROCESSORS = 8,
-    PROCESSOR_THREADS = 2048,
-    PROCESSOR_BLOCKS = 32,
-    PROCESSOR_SHARED_BYTES = 228 * 1024,
-    PROCESSOR_REGISTERS = 65536,
+    NUM_MULTIPROCESSORS = 8,
+    MULTIPROCESSOR_THREADS = 2048,
+    MULTIPROCESSOR_BLOCKS = 32,
+    MULTIPROCESSOR_SHARED_BYTES = 228 * 1024,
+    MULTIPROCESSOR_REGISTERS = 65536,
 };
 
 #define SIMT_LIKELY(condition)   __builtin_expect(!!(condition), 1)
@@ -29,15 +29,15 @@ enum {
 #define SIMT_RETURN_ADDRESS()    ((uintptr_t)__builtin_return_address(0))
 
 /** The stack pointer of the function that called the current one: all its variables are at this address or above. */
-#define SIMT_CALLERS_STACK() __builtin_dwarf_cfa()
+#define SIMT_CALLER_STACK_POINTER() __builtin_dwarf_cfa()
 
 /** A set of lanes of a warp. */
 typedef simt_lane_mask lane_mask;
 
 #define ALL_LANES ((lane_mask)-1)
-/* For printf: the format of a mask, and the mask as its argument. */
-#define LANE_MASK        "0x%0*" PRIx64
-#define SHOW_LANES(mask) WARP_LANES / 4, (uint64_t)(mask)
+/* For printf: the format of a mask, and its arguments for a mask. */
+#define LANE_MASK_FORMAT          "0x%0*" PRIx64
+#define LANE_MASK_ARGUMENTS(mask) WARP_LANES / 4, (uint64_t)(mask)
 
 static inline lane_mask lane_bit(unsigned lane)
 {

@@ -20,7 +20,7 @@ cudaError_t simt_record_failed_call(const char *name, cudaError_t error, uintptr
 /** Prints the message about a call whose error the program has not read. */
 void simt_print_unread_failure(void);
 /** Calls simt_record_failed_call() for an error of the enclosing runtime function. */
-#define SIMT_FAIL(error) simt_record_failed_call(__func__, error, SIMT_RETURN_ADDRESS())
+#define SIMT_RECORD_FAILURE(error) simt_record_failed_call(__func__, error, SIMT_RETURN_ADDRESS())
 /** Does the same as simt_set_last_error(), and makes launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);
 /** Returns the last error, as cudaPeekAtLastError() does, but does not count as a read by the program. */

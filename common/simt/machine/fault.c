@@ -23,8 +23,8 @@ static struct fault {
     bool present;
     cudaError_t error;
     uintptr_t pc;
-    bool is_function_call;            /**< the fault is the call of the function that `pc` is in */
-    uintptr_t callers[FAULT_CALLERS]; /**< return addresses of the calls in progress; 0 after the last */
+    bool is_function_call;                /**< the fault is the call of the function that `pc` is in */
+    uintptr_t callers[NUM_FAULT_CALLERS]; /**< return addresses of the calls in progress; 0 after the last */
     uint3 thread;
     uint3 block;
     char kind[64];
@@ -37,7 +37,7 @@ static bool is_noted;            /**< simt_fault_here() is recording a fault, on
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
-void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);
+void (*simt_fault_store_callers)(uintptr_t callers[NUM_FAULT_CALLERS]);
 void (*simt_fault_end_thread)(uintptr_t pc);
 
 /**
@@ -168,9 +168,10 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
 {
     va_list arguments;
 
-    if (simt_is_second_host_thread())
-        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL);
-    if (suspected.present && suspicion == SUSPECT_UNWRITTEN && error != cudaErrorLaunchTimeout && simt_fault_end_thread)
+    if (simt_is_non_launching_thread())
+        simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE);
+    if (suspected.present && suspicion == SUSPECT_UNWRITTEN_READ && error != cudaErrorLaunchTimeout &&
+        simt_fault_end_thread)
         simt_fault_end_thread(pc);
     /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
@@ -285,10 +286,10 @@ static void append_advice(char *line, size_t size, const char *kind)
         snprintf(line + length, size - length, SIMT_ADVICE_PREFIX "%s", advice);
 }
 
-/** Resolves SIMT_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
+/** Resolves SIMT_KEEP_REST_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
 static void resolve_same_line(char *line, bool same_line)
 {
-    char *const mark = strchr(line, SIMT_IF_SAME_LINE[0]);
+    char *const mark = strchr(line, SIMT_KEEP_REST_IF_SAME_LINE[0]);
 
     if (mark && same_line)
         memmove(mark, mark + 1, strlen(mark));
@@ -318,14 +319,14 @@ static void locate(char here[LOCATION_TEXT_SIZE])
         snprintf(here, LOCATION_TEXT_SIZE, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
     else
         simt_format_source_line(fault.is_function_call ? fault.callers[0] : fault.pc, here);
-    for (unsigned i = 0; i < FAULT_CALLERS && fault.callers[i] && !is_own_line(here); i++) {
+    for (unsigned i = 0; i < NUM_FAULT_CALLERS && fault.callers[i] && !is_own_line(here); i++) {
         simt_format_source_line(fault.callers[i], outer);
         if (is_own_line(outer))
             strcpy(here, outer);
     }
 }
 
-const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE])
+const char *simt_format_thousands_separated(uint64_t number, char text[NUMBER_TEXT_SIZE])
 {
     char *at = text + NUMBER_TEXT_SIZE - 1;
 

@@ -29,9 +29,9 @@ _Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const 
  */
 extern void (*simt_fault_end_thread)(uintptr_t pc);
 
-enum { FAULT_CALLERS = 8 };
+enum { NUM_FAULT_CALLERS = 8 };
 /** Stores the return addresses of the running thread's innermost calls in progress, if a thread runs. */
-extern void (*simt_fault_store_callers)(uintptr_t callers[FAULT_CALLERS]);
+extern void (*simt_fault_store_callers)(uintptr_t callers[NUM_FAULT_CALLERS]);
 
 /** Records a stack overflow of the running thread, and ends the launch. */
 _Noreturn void simt_fault_stack_overflow(uintptr_t pc);
@@ -65,7 +65,7 @@ cudaError_t simt_fault_no_address_space(void);
 /**
  * Faults that are only suspected at first. If a race follows a read of an unwritten value, the race explains the read.
  */
-enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
+enum suspicion { SUSPECT_UNWRITTEN_READ, SUSPECT_RACE };
 
 /**
  * Records an action of the running thread as a suspected fault, unless a recorded suspicion explains it. Any other
@@ -113,7 +113,7 @@ cudaError_t simt_fault_error(void);
 
 enum { NUMBER_TEXT_SIZE = 32 };
 /** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
-const char *simt_in_thousands(uint64_t number, char text[NUMBER_TEXT_SIZE]);
+const char *simt_format_thousands_separated(uint64_t number, char text[NUMBER_TEXT_SIZE]);
 
 /** Returns the advice for faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *fault_kind);
@@ -121,7 +121,7 @@ const char *simt_fault_advice(const char *fault_kind);
 /**
  * Format of a program counter in a fault's text; simt_fault_add_locations() replaces it with ":line" or "file:line".
  */
-#define SIMT_LOCATION "\001%" PRIxPTR "\002"
+#define SIMT_LOCATION_FORMAT "\001%" PRIxPTR "\002"
 /**
  * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_add_locations() adds the advice for
  * its kind.
@@ -131,6 +131,6 @@ const char *simt_fault_advice(const char *fault_kind);
  * In a fault's text: simt_fault_add_locations() keeps the text after this mark only if the last location before it is
  * the line of the fault.
  */
-#define SIMT_IF_SAME_LINE "\003"
+#define SIMT_KEEP_REST_IF_SAME_LINE "\003"
 
 #endif

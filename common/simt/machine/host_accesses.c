@@ -108,7 +108,7 @@ static bool is_store(uint32_t instruction)
 #endif
 
 struct host_copy simt_host_copy;
-uintptr_t simt_reported_host_access;
+uintptr_t simt_reported_host_access_address;
 
 /** Prints the line of a copy that has met memory that the host cannot read or write. */
 static void say_copy(uintptr_t address)
@@ -146,7 +146,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         simt_fault_print(); /* the fault may explain why an allocation has failed */
         return;             /* the access is retried with the previous handler */
     }
-    if (simt_reported_host_access && (uintptr_t)info->si_addr == simt_reported_host_access) {
+    if (simt_reported_host_access_address && (uintptr_t)info->si_addr == simt_reported_host_access_address) {
         simt_fault_print();
         return;
     }
@@ -174,7 +174,7 @@ bool simt_install_host_access_handler(bool (*describe_device)(uintptr_t address,
     return true;
 }
 
-_Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc)
+_Noreturn void simt_reject_host_access_to_variable(const char *variable, bool store, uintptr_t pc)
 {
     char what[160];
 

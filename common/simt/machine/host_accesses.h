@@ -23,8 +23,8 @@ extern struct host_copy {
  * Address of the host's latest access whose fault the recorded message reports. If the access then raises a signal, the
  * message is printed.
  */
-extern uintptr_t simt_reported_host_access;
+extern uintptr_t simt_reported_host_access_address;
 /** Reports that host code at `pc` reads or writes a device variable, and ends the process. */
-_Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
+_Noreturn void simt_reject_host_access_to_variable(const char *variable, bool store, uintptr_t pc);
 
 #endif

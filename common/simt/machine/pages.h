@@ -14,22 +14,22 @@ static inline void *pages_map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-#define LARGE_PAGE_BYTES ((size_t)2 << 20)
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 /**
- * Maps `bytes`, a multiple of LARGE_PAGE_BYTES, in large pages if the system supports them. Large pages cause fewer
- * page faults, but the first access to a large page commits the entire page. Returns NULL if out of memory.
+ * Maps `bytes`, a multiple of HUGE_PAGE_BYTES, in huge pages if the system supports them. Huge pages cause fewer page
+ * faults, but the first access to a huge page commits the entire page. Returns NULL if out of memory.
  */
-static inline void *pages_map_large(size_t bytes)
+static inline void *pages_map_huge(size_t bytes)
 {
-    unsigned char *const memory = (unsigned char *)pages_map(bytes + LARGE_PAGE_BYTES);
-    const size_t before = -(uintptr_t)memory % LARGE_PAGE_BYTES;
+    unsigned char *const memory = (unsigned char *)pages_map(bytes + HUGE_PAGE_BYTES);
+    const size_t before = -(uintptr_t)memory % HUGE_PAGE_BYTES;
 
     if (!memory)
         return NULL;
     if (before > 0)
         munmap(memory, before);
-    munmap(memory + before + bytes, LARGE_PAGE_BYTES - before);
+    munmap(memory + before + bytes, HUGE_PAGE_BYTES - before);
     madvise(memory + before, bytes, MADV_HUGEPAGE);
     return memory + before;
 }

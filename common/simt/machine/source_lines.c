@@ -27,7 +27,7 @@ extern char **environ;
 /** addr2line or a compatible program. It is started once and looks up one address at a time. */
 struct tool {
     const char *name;
-    pid_t owner; /**< process that tried to start it; a forked process starts its own */
+    pid_t starter; /**< process that tried to start it; a forked process starts its own */
     int socket;
     FILE *answers; /**< NULL if it could not be started */
 };
@@ -67,11 +67,11 @@ static bool tool_runs(struct tool *tool)
 {
     int ends[2];
 
-    if (tool->owner == getpid())
+    if (tool->starter == getpid())
         return tool->answers != NULL;
     if (tool->answers)
         fclose(tool->answers); /* the tool of the other process keeps running */
-    tool->owner = getpid();
+    tool->starter = getpid();
     tool->answers = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;

@@ -8,7 +8,7 @@ static struct turns {
     uint64_t seed;
     uint64_t round; /**< a hash of the seed and of the number of rounds so far */
 } turns;
-bool simt_turns_descend;
+bool simt_lanes_run_descending;
 
 /** Returns a hash of a number (the finaliser of SplitMix64). */
 static uint64_t mix(uint64_t number)
@@ -33,10 +33,10 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static void begin_round(uint64_t round)
 {
     turns.round = round;
-    simt_turns_descend = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
+    simt_lanes_run_descending = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
 }
 
-bool simt_turns_read_order(void)
+bool simt_turns_read_environment(void)
 {
     const char *const text = getenv("SIMT_ORDER");
     char *end = NULL;

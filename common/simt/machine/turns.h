@@ -9,7 +9,7 @@
  * Reads SIMT_ORDER at the beginning of each launch: "reverse" or "random:SEED". If it is not set, the order is forward.
  * Returns false if it has any other value.
  */
-bool simt_turns_read_order(void);
+bool simt_turns_read_environment(void);
 
 /**
  * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for
@@ -30,6 +30,6 @@ bool simt_turn_ends_before_atomic(void);
  * True if the lanes of a warp run from the highest down in the most recent round. It is a variable rather than a
  * function because every lane switch reads it.
  */
-extern bool simt_turns_descend;
+extern bool simt_lanes_run_descending;
 
 #endif

@@ -117,19 +117,19 @@ static size_t find_gap(size_t slot, size_t *offset)
  * Allocates memory for kernels. An allocation that the host may access shares no page with one that the host may not
  * access.
  */
-cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner, uintptr_t call_site)
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum memory_type memory_type, uintptr_t call_site)
 {
-    const bool shared = is_pinned_or_managed(owner);
+    const bool shared = is_pinned_or_managed_type(memory_type);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
     size_t begin;
 
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     if (!pointer)
         return simt_set_last_error(cudaErrorInvalidValue);
     *pointer = NULL;
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
-    if (owner != OWNER_KERNEL &&
+    if (memory_type != MEMORY_TYPE_DEVICE_HEAP &&
         (!simt_arena_reserve_if_needed() || !simt_install_host_access_handler(simt_arena_describe_address)))
         return simt_fault_no_address_space();
     if (bytes == 0)
@@ -146,7 +146,7 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
         return simt_set_last_error(cudaErrorMemoryAllocation);
     /* The initial contents are NaNs and -1, so that no kernel can rely on them. */
     memset(simt_arena.base + offset, 0xff, bytes);
-    if (owner == OWNER_DEVICE)
+    if (memory_type == MEMORY_TYPE_DEVICE)
         simt_arena_set_access(offset, bytes, false);
     if (offset < simt_arena.used_end)
         simt_mark_accessible(offset, bytes);
@@ -160,7 +160,7 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     simt_arena.allocations[index] = (struct allocation){.offset = offset,
                                                         .bytes = bytes,
                                                         .slot_bytes = slot,
-                                                        .owner = owner,
+                                                        .memory_type = memory_type,
                                                         .marks_not_in_shadow = true,
                                                         .allocation_site = call_site,
                                                         .array_offset = offset,
@@ -168,7 +168,7 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_ow
     simt_arena.any_marks_not_in_shadow = true;
     simt_arena.num_allocations++;
     simt_arena.num_host_accessible_allocations += shared;
-    simt_launches_share_host_memory = simt_arena.num_host_accessible_allocations > 0;
+    simt_has_pinned_or_managed_memory = simt_arena.num_host_accessible_allocations > 0;
     simt_arena.in_use_bytes += bytes;
     *pointer = simt_arena.base + offset;
     return cudaSuccess;
@@ -194,14 +194,14 @@ void simt_arena_free(const struct allocation *allocation, uintptr_t call_site)
     struct allocation gone = *allocation;
 
     gone.free_site = call_site;
-    if (is_pinned_or_managed(gone.owner))
+    if (is_pinned_or_managed_type(gone.memory_type))
         simt_arena_set_access(gone.offset, gone.bytes, false);
     simt_mark_inaccessible(gone.offset, gone.bytes);
     quarantine_slot(gone);
     simt_arena.in_use_bytes -= gone.bytes;
     simt_arena.num_allocations--;
-    simt_arena.num_host_accessible_allocations -= is_pinned_or_managed(gone.owner);
-    simt_launches_share_host_memory = simt_arena.num_host_accessible_allocations > 0;
+    simt_arena.num_host_accessible_allocations -= is_pinned_or_managed_type(gone.memory_type);
+    simt_has_pinned_or_managed_memory = simt_arena.num_host_accessible_allocations > 0;
     memmove(&simt_arena.allocations[index], &simt_arena.allocations[index + 1],
             (simt_arena.num_allocations - index) * sizeof *simt_arena.allocations);
     if (gone.bytes >= HUGE_PAGE_BYTES) {
@@ -333,52 +333,52 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
     return allocation->name;
 }
 
-uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first)
+uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_bytes)
 {
     const size_t at = (address - (uintptr_t)simt_arena.base) / 4 * 4;
     const struct allocation *const allocation = simt_arena.allocations + find_after(at);
     size_t first_unwritten = 0;
 
-    *only_first = 0;
+    *written_prefix_bytes = 0;
     if (allocation == simt_arena.allocations + simt_arena.num_allocations || at < allocation->array_offset)
         return 0;
     const size_t begin = allocation->array_offset, end = array_end(allocation);
     const size_t unwritten = simt_count_unwritten_bytes(begin, end - begin, &first_unwritten);
 
     if (unwritten > 0 && first_unwritten + unwritten == end)
-        *only_first = first_unwritten - begin;
+        *written_prefix_bytes = first_unwritten - begin;
     for (size_t distance = 0; distance < end - begin; distance += 4) {
-        if (at >= begin + distance && simt_arena_word_marks(address / 4 * 4 - distance).unwritten_bits != 0xf)
+        if (at >= begin + distance && simt_arena_word_marks(address / 4 * 4 - distance).unwritten_mask != 0xf)
             return address / 4 * 4 - distance;
-        if (at + distance < end && simt_arena_word_marks(address / 4 * 4 + distance).unwritten_bits != 0xf)
+        if (at + distance < end && simt_arena_word_marks(address / 4 * 4 + distance).unwritten_mask != 0xf)
             return address / 4 * 4 + distance;
     }
     return 0;
 }
 
-const char *simt_separator_after_place(const char *place, unsigned num_bytes)
+const char *simt_that_begin_if_number(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
         return "";
     return num_bytes == 1 ? " that begins" : " that begin";
 }
 
-_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
+_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bool write, uintptr_t pc)
 {
-    const int count = __builtin_popcount(bytes);
+    const int count = __builtin_popcount(byte_mask);
     char where[160], at[320] = "";
     const struct history_of_memory history = describe(
-        address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
+        address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(byte_mask), where, sizeof where);
 
     if (history.free_site > 1)
-        snprintf(at, sizeof at, SIMT_LOCATION, history.free_site);
+        snprintf(at, sizeof at, SIMT_LOCATION_FORMAT, history.free_site);
     else if (history.allocation_site)
         snprintf(at, sizeof at,
-                 ", made" SIMT_LOCATION SIMT_ADVICE_PREFIX
+                 ", made" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
                  "compare the index with 0 and the number of elements before the access, as in if (i < n); or a larger "
                  "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints",
                  history.allocation_site);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_separator_after_place(where, (unsigned)count), where, at);
+                    simt_that_begin_if_number(where, (unsigned)count), where, at);
 }

@@ -80,7 +80,7 @@ static bool reserve(size_t bytes)
                                         ~(uintptr_t)(HUGE_PAGE_BYTES - 1));
     simt_arena.shadow = (struct shadow_cell *)planes[1].base;
     simt_arena.byte_marks = (struct byte_marks *)planes[2].base;
-    simt_arena.ldg_read_bits = (uint32_t *)planes[3].base;
+    simt_arena.ldg_read_bitmap = (uint32_t *)planes[3].base;
     simt_arena.reserved_bytes = bytes;
     return true;
 }
@@ -125,9 +125,9 @@ static bool can_have(size_t end)
     const size_t word_bytes = 4 + sizeof *simt_arena.shadow + sizeof *simt_arena.byte_marks / 8;
     const size_t more = end - simt_arena.committed_bytes;
 
-    if (simt_arena.available_bytes == 0)
-        simt_arena.available_bytes = available_memory_bytes();
-    return end / 4 <= simt_arena.available_bytes / word_bytes &&
+    if (simt_arena.machine_available_bytes == 0)
+        simt_arena.machine_available_bytes = available_memory_bytes();
+    return end / 4 <= simt_arena.machine_available_bytes / word_bytes &&
            (more < WORTH_ASKING || more / 4 <= available_memory_bytes() / word_bytes);
 }
 

@@ -1,24 +1,28 @@
 /**
  * @file arena.h
- * @brief The arena that serves as device memory: its allocations with their owners, and the per-byte state of its
- *        memory. Used by memory/ and by the runtime calls that allocate, free and copy.
+ * @brief The arena that serves as device memory: its allocations with their memory types, and the per-byte state of
+ *        its memory. Used by memory/ and by the runtime calls that allocate, free and copy.
  */
 #ifndef SIMT_ARENA_H
 #define SIMT_ARENA_H
 
 #include "cuda_runtime.h"
 #include "device_memory.h"
+#include "machine/pages.h"
 
-enum { RED_ZONE_BYTES = 256, HUGE_PAGE_BYTES = 2 * 1024 * 1024, ARRAY_NAME_SIZE = 40 };
+enum { RED_ZONE_BYTES = 256, ARRAY_NAME_SIZE = 40 };
 
-/** The owner of an allocation, which determines whether the host may access the memory and which call frees it. */
-enum allocation_owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
+/**
+ * The memory type of an allocation, which determines whether the host may access it and which call frees it. Kernels
+ * allocate from the device heap.
+ */
+enum memory_type { MEMORY_TYPE_DEVICE, MEMORY_TYPE_PINNED, MEMORY_TYPE_MANAGED, MEMORY_TYPE_DEVICE_HEAP };
 
 struct allocation {
     size_t offset;
     size_t bytes;
     size_t slot_bytes;            /**< size including padding and red zone */
-    enum allocation_owner owner;  /**< host-accessible memory has separate pages, which are never closed */
+    enum memory_type memory_type; /**< host-accessible memory has separate pages, which are never closed */
     bool marks_not_in_shadow;     /**< the allocation's unwritten marks are not in the shadow yet */
     uintptr_t allocation_site;    /**< call site that allocated it */
     uintptr_t free_site;          /**< for freed memory: call site that freed it */
@@ -31,8 +35,8 @@ struct allocation {
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
 struct byte_marks {
-    uint32_t inaccessible_bits; /**< outside every array that kernels may access */
-    uint32_t unwritten_bits;
+    uint32_t inaccessible_mask; /**< outside every array that kernels may access */
+    uint32_t unwritten_mask;
 };
 
 struct arena {
@@ -41,10 +45,10 @@ struct arena {
     size_t committed_bytes;
     size_t used_end; /**< highest end of any slot allocated so far */
     size_t in_use_bytes;
-    size_t available_bytes; /**< memory that the machine had available at the first request */
+    size_t machine_available_bytes; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
     struct byte_marks *byte_marks;
-    uint32_t *ldg_read_bits; /**< one bit per byte, set if this launch has read the byte through __ldg */
+    uint32_t *ldg_read_bitmap; /**< one bit per byte, set if this launch has read the byte through __ldg */
     size_t ldg_read_low, ldg_read_high;
     struct allocation *allocations; /**< sorted by offset */
     size_t num_allocations;
@@ -53,10 +57,10 @@ struct arena {
     size_t num_host_accessible_allocations; /**< number of allocations that the host may access */
 };
 
-/** Returns whether both the host and kernels may access the memory of an owner. */
-static inline bool is_pinned_or_managed(enum allocation_owner owner)
+/** Returns whether both the host and kernels may access memory of a type. */
+static inline bool is_pinned_or_managed_type(enum memory_type type)
 {
-    return owner == OWNER_PINNED || owner == OWNER_MANAGED;
+    return type == MEMORY_TYPE_PINNED || type == MEMORY_TYPE_MANAGED;
 }
 
 extern struct arena simt_arena;
@@ -82,7 +86,7 @@ void simt_set_unwritten_marks(size_t begin, size_t bytes, bool unwritten);
 void simt_mark_inaccessible(size_t begin, size_t bytes);
 /** Clears the inaccessible marks of a range, and the shadow cells of its words, because its slot is being reused. */
 void simt_mark_accessible(size_t begin, size_t bytes);
-/** Sets the state bits of the marked bytes of a range in the shadow, so that accesses check the marks. */
+/** Sets the bits of a range's marked bytes in the shadow, so that accesses check the marks. */
 void simt_copy_marks_to_shadow(size_t begin, size_t bytes);
 /** Copies the unwritten marks of one range to another; the two may overlap. */
 void simt_copy_unwritten_marks(size_t destination, size_t source, size_t bytes);
@@ -104,7 +108,7 @@ bool simt_arena_set_access(size_t begin, size_t bytes, bool allow);
 /**
  * Allocates memory for kernels, for a call at `call_site`, or returns an error. *pointer is NULL if `bytes` is 0.
  */
-cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum allocation_owner owner, uintptr_t call_site);
+cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum memory_type memory_type, uintptr_t call_site);
 /** Frees an allocation, for a call at `call_site`. */
 void simt_arena_free(const struct allocation *allocation, uintptr_t call_site);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
@@ -116,18 +120,18 @@ const struct allocation *simt_allocation_starting_at(const void *pointer);
 struct allocation *simt_allocation_at_or_after(const void *pointer);
 
 /** Returns whether a pointer points into the arena, whether or not the memory is allocated. */
-bool simt_is_device_pointer(const void *pointer);
+bool simt_is_arena_pointer(const void *pointer);
 /**
- * Returns whether all the bytes are in one live allocation that was not made by a kernel, or in the memory of
- * __device__ and __constant__ variables.
+ * Returns whether CUDA's runtime calls may access all the bytes in device memory: whether they are in one live
+ * allocation that was not made by a kernel, or in the memory of __device__ and __constant__ variables.
  */
-bool simt_is_device_range(const void *pointer, size_t bytes);
+bool simt_runtime_may_access(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_is_device_variable_range(const void *pointer, size_t bytes);
 /** Returns whether the pointer refers to a `__device__` or `__constant__` variable that is const. */
 bool simt_is_const_device_variable(const void *pointer);
-/** Returns whether a pointer points to memory that a kernel has allocated. */
-bool simt_is_kernel_allocation(const void *pointer);
+/** Returns whether a pointer points to memory that a kernel has allocated from the device heap. */
+bool simt_is_device_heap_pointer(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
 bool simt_is_pinned_or_managed(const void *pointer);
 /** Returns whether a pointer points to memory that the host may access. */

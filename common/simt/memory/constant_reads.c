@@ -38,7 +38,7 @@ void simt_record_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc)
     const size_t last = (address + bytes - 1 - simt_program.constant_low) / 4;
 
     for (size_t word = first; word <= last; word++)
-        reads[word] = (struct constant_read){simt_order.epoch, simt_order.thread_bits >> CELL_THREAD_SHIFT, pc};
+        reads[word] = (struct constant_read){simt_order.epoch, simt_order.packed_thread >> WRITE_THREAD_SHIFT, pc};
 }
 
 void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch)
@@ -55,6 +55,6 @@ bool simt_fault_constant_race(const struct work_race *race)
     if (word >= word_count())
         return false;
     simt_block_idx = simt_block_index(simt_block_running_at(reads[word].epoch));
-    simt_fault_launch_race(simt_thread_index(reads[word].thread), reads[word].pc, 4, race);
+    simt_fault_stream_race(simt_thread_index(reads[word].thread), reads[word].pc, 4, race);
     return true;
 }

@@ -34,12 +34,12 @@ bool simt_host_access_is_allowed(void);
 bool simt_host_access_is_invalid(const void *pointer, size_t bytes);
 
 /**
- * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit
- * in the word's shadow cell is set as well.
+ * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding bit in the
+ * word's shadow cell is set as well (GLOBAL_WORD_MARKED_SHIFT).
  */
 struct word_marks {
-    uint32_t inaccessible_bits, unwritten_bits;
-    uint32_t ldg_read_bits; /**< bytes that this launch has read through __ldg */
+    uint32_t inaccessible_mask, unwritten_mask;
+    uint32_t ldg_read_mask; /**< bytes that this launch has read through __ldg */
 };
 /** Returns the marks of the word at an address in the arena. */
 struct word_marks simt_arena_word_marks(uintptr_t address);
@@ -51,7 +51,7 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask);
  * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.
  */
-bool simt_arena_may_be_padding(uintptr_t address);
+bool simt_arena_word_may_be_padding(uintptr_t address);
 /**
  * Describes an address relative to the allocation that contains it, or to one that it precedes or follows. Returns
  * false if the address is not in the arena.
@@ -59,17 +59,17 @@ bool simt_arena_may_be_padding(uintptr_t address);
 bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
 /**
  * Returns the address of the word, of the allocation that contains `address`, that is the nearest of those with written
- * bytes; returns 0 if there is none. Stores N in *only_first if exactly the first N bytes of the allocation have been
- * written, otherwise 0.
+ * bytes; returns 0 if there is none. Stores N in *written_prefix_bytes if exactly the first N bytes of the allocation
+ * have been written, otherwise 0.
  */
-uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first);
+uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_bytes);
 /** Returns whether an address is in memory that has been freed and not been allocated again. */
 bool simt_arena_is_freed(uintptr_t address);
 
 /** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
 size_t simt_arena_used_words(void);
 
-/** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
+/** Clears the accesses that the shadow of the arena has recorded, but not which bytes are marked. */
 void simt_arena_clear_recorded_accesses(void);
 
 enum { ARRAY_TEXT_SIZE = 160 };
@@ -92,7 +92,7 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
  * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
  * The words separate that number from the count.
  */
-const char *simt_separator_after_place(const char *place, unsigned num_bytes);
+const char *simt_that_begin_if_number(const char *place, unsigned num_bytes);
 
 /**
  * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
@@ -101,10 +101,10 @@ const char *simt_separator_after_place(const char *place, unsigned num_bytes);
 int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocation);
 
 /**
- * Ends the launch because the running thread accesses a word in which some bytes are inaccessible. `bytes` is the mask
- * of the accessed bytes of the word at `address`.
+ * Ends the launch because the running thread accesses a word in which some bytes are inaccessible. `byte_mask` is the
+ * mask of the accessed bytes of the word at `address`.
  */
-_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
+_Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bool write, uintptr_t pc);
 
 /**
  * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic_offset` is the offset of the
@@ -139,20 +139,20 @@ const char *simt_device_variable_name_at(uintptr_t address);
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
  * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *bytes_to_end.
  */
-const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end);
+const char *simt_overrun_host_variable_name(uintptr_t address, size_t bytes, size_t *bytes_to_end);
 /** Returns whether an address in read-only memory is that of a constant that a kernel file defines for the host. */
 bool simt_is_host_only_constant(uintptr_t address);
 /** Ends the launch because of an access to the program's data that no device variable contains. */
-_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
+_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned num_bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
 void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_offset);
 /** Returns whether a word of shared memory belongs to no variable. */
 bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell);
 /**
- * Ends the launch because of an access to a word of shared memory that belongs to no variable; `bytes` is the mask of
- * the accessed bytes.
+ * Ends the launch because of an access to a word of shared memory that belongs to no variable; `byte_mask` is the mask
+ * of the accessed bytes.
  */
-_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t bytes,
-                                                   enum shadow_access access, uintptr_t pc);
+_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t byte_mask,
+                                                   enum access_type access, uintptr_t pc);
 
 #endif

@@ -17,7 +17,7 @@
  */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_ATOMIC_THREADS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
+    PAST_ATOMIC_UPDATERS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
@@ -25,7 +25,7 @@ enum past_kind {
 };
 
 /**
- * Accesses at one epoch. Entries of the kinds PAST_READ, PAST_VOLATILE_READ and PAST_ATOMIC_THREADS represent accesses
+ * Accesses at one epoch. Entries of the kinds PAST_READ, PAST_VOLATILE_READ and PAST_ATOMIC_UPDATERS represent accesses
  * by all threads in a set; those of other kinds represent an access by one thread.
  */
 struct past_access {
@@ -52,7 +52,7 @@ struct access_history {
 
 /**
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
- * READ_HISTORY.
+ * READERS_IN_HISTORY.
  */
 struct access_history *simt_cell_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */

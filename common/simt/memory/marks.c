@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * The marks hold the state of each byte. A byte's state bit in the shadow makes accesses check the marks. The bit is
- * set for every marked byte from the next launch on, and may remain set after the mark has been cleared. Processes that
- * are forked share the marks, but not the shadow.
+ * The marks hold the state of each byte. A byte's bit in the shadow, GLOBAL_WORD_MARKED_SHIFT, makes accesses check the
+ * marks. The bit is set for every marked byte from the next launch on, and may remain set after the mark has been
+ * cleared. Processes that are forked share the marks, but not the shadow.
  */
 
 /**
@@ -33,17 +33,17 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
 
 static void set_inaccessible(size_t from, size_t to, bool value)
 {
-    set_marks(offsetof(struct byte_marks, inaccessible_bits), from, to, value);
+    set_marks(offsetof(struct byte_marks, inaccessible_mask), from, to, value);
 }
 
 void simt_set_unwritten_marks(size_t begin, size_t bytes, bool unwritten)
 {
-    set_marks(offsetof(struct byte_marks, unwritten_bits), begin, begin + bytes, unwritten);
+    set_marks(offsetof(struct byte_marks, unwritten_mask), begin, begin + bytes, unwritten);
 }
 
 static uint32_t marks_of(size_t at)
 {
-    return simt_arena.byte_marks[at / 32].inaccessible_bits | simt_arena.byte_marks[at / 32].unwritten_bits;
+    return simt_arena.byte_marks[at / 32].inaccessible_mask | simt_arena.byte_marks[at / 32].unwritten_mask;
 }
 
 void simt_copy_marks_to_shadow(size_t begin, size_t bytes)
@@ -54,7 +54,7 @@ void simt_copy_marks_to_shadow(size_t begin, size_t bytes)
         if (marks == 0)
             word |= 7;
         else
-            simt_arena.shadow[word].packed_write |= (marks >> word * 4 % 32 & 0xf) << CELL_STATE_SHIFT;
+            simt_arena.shadow[word].packed_write |= (marks >> word * 4 % 32 & 0xf) << GLOBAL_WORD_MARKED_SHIFT;
     }
 }
 
@@ -75,17 +75,17 @@ struct word_marks simt_arena_word_marks(uintptr_t address)
     const size_t at = address - (uintptr_t)simt_arena.base;
     const struct byte_marks *marks = &simt_arena.byte_marks[at / 32];
 
-    return (struct word_marks){.inaccessible_bits = marks->inaccessible_bits >> at % 32 & 0xf,
-                               .unwritten_bits = marks->unwritten_bits >> at % 32 & 0xf,
-                               .ldg_read_bits = simt_arena.ldg_read_bits[at / 32] >> at % 32 & 0xf};
+    return (struct word_marks){.inaccessible_mask = marks->inaccessible_mask >> at % 32 & 0xf,
+                               .unwritten_mask = marks->unwritten_mask >> at % 32 & 0xf,
+                               .ldg_read_mask = simt_arena.ldg_read_bitmap[at / 32] >> at % 32 & 0xf};
 }
 
 void simt_arena_mark_ldg_read(uintptr_t address, uint32_t byte_mask)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.ldg_read_bits[at / 32] |= byte_mask << at % 32;
-    simt_arena.shadow[at / 4].packed_write |= byte_mask << CELL_STATE_SHIFT;
+    simt_arena.ldg_read_bitmap[at / 32] |= byte_mask << at % 32;
+    simt_arena.shadow[at / 4].packed_write |= byte_mask << GLOBAL_WORD_MARKED_SHIFT;
     if (simt_arena.ldg_read_high == 0 || at < simt_arena.ldg_read_low)
         simt_arena.ldg_read_low = at;
     if (at + 4 > simt_arena.ldg_read_high)
@@ -95,8 +95,8 @@ void simt_arena_mark_ldg_read(uintptr_t address, uint32_t byte_mask)
 void simt_clear_ldg_reads(void)
 {
     if (simt_arena.ldg_read_high > 0)
-        memset(&simt_arena.ldg_read_bits[simt_arena.ldg_read_low / 32], 0,
-               (simt_arena.ldg_read_high / 32 - simt_arena.ldg_read_low / 32 + 1) * sizeof *simt_arena.ldg_read_bits);
+        memset(&simt_arena.ldg_read_bitmap[simt_arena.ldg_read_low / 32], 0,
+               (simt_arena.ldg_read_high / 32 - simt_arena.ldg_read_low / 32 + 1) * sizeof *simt_arena.ldg_read_bitmap);
     simt_arena.ldg_read_high = 0;
 }
 
@@ -104,13 +104,13 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.byte_marks[at / 32].unwritten_bits &= ~(byte_mask << at % 32);
+    simt_arena.byte_marks[at / 32].unwritten_mask &= ~(byte_mask << at % 32);
 }
 
-bool simt_arena_may_be_padding(uintptr_t address)
+bool simt_arena_word_may_be_padding(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
-    const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_bits >> (at & ~(size_t)7) % 32;
+    const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_mask >> (at & ~(size_t)7) % 32;
 
     return at % 8 == 4 ? (unwritten & 0xff) != 0xff : (unwritten & 0xf) != 0xf;
 }
@@ -123,7 +123,7 @@ void simt_copy_unwritten_marks(size_t destination, size_t source, size_t bytes)
         const size_t at = backwards ? bytes - 1 - i : i;
 
         simt_set_unwritten_marks(destination + at, 1,
-                                 simt_arena.byte_marks[(source + at) / 32].unwritten_bits >> (source + at) % 32 & 1);
+                                 simt_arena.byte_marks[(source + at) / 32].unwritten_mask >> (source + at) % 32 & 1);
     }
 }
 
@@ -132,11 +132,11 @@ size_t simt_count_unwritten_bytes(size_t begin, size_t bytes, size_t *first_unwr
     size_t count = 0;
 
     for (size_t at = begin; at < begin + bytes; at++) {
-        const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_bits;
+        const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_mask;
 
         if (unwritten == 0)
             at |= 31;
-        else if ((unwritten >> at % 32 & 1) && !simt_arena_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
+        else if ((unwritten >> at % 32 & 1) && !simt_arena_word_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
             *first_unwritten = count++ ? *first_unwritten : at;
     }
     return count;
@@ -145,7 +145,7 @@ size_t simt_count_unwritten_bytes(size_t begin, size_t bytes, size_t *first_unwr
 void simt_arena_clear_recorded_accesses(void)
 {
     for (size_t i = 0; i < simt_arena.used_end / 4; i++) {
-        simt_arena.shadow[i].packed_write &= CELL_STATE;
+        simt_arena.shadow[i].packed_write &= WORD_STATE_MASK;
         simt_arena.shadow[i].write_epoch = simt_arena.shadow[i].read_epoch = simt_arena.shadow[i].packed_readers = 0;
     }
 }

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-bool simt_is_device_pointer(const void *pointer)
+bool simt_is_arena_pointer(const void *pointer)
 {
     return simt_arena.base && arena_offset(pointer) < simt_arena.reserved_bytes;
 }
@@ -39,49 +39,50 @@ bool simt_is_device_variable_range(const void *pointer, size_t bytes)
            is_constant(address, bytes);
 }
 
-bool simt_is_device_range(const void *pointer, size_t bytes)
+bool simt_runtime_may_access(const void *pointer, size_t bytes)
 {
-    if (!simt_is_device_pointer(pointer))
+    if (!simt_is_arena_pointer(pointer))
         return simt_is_device_variable_range(pointer, bytes);
     const size_t offset = arena_offset(pointer);
     const struct allocation *allocation = simt_allocation_at_or_after(pointer);
 
-    return allocation && offset >= allocation->offset && allocation->owner != OWNER_KERNEL &&
+    return allocation && offset >= allocation->offset && allocation->memory_type != MEMORY_TYPE_DEVICE_HEAP &&
            bytes <= allocation->offset + allocation->bytes - offset;
 }
 
-bool simt_is_kernel_allocation(const void *pointer)
+bool simt_is_device_heap_pointer(const void *pointer)
 {
-    const struct allocation *const allocation = simt_is_device_pointer(pointer) ? simt_allocation_at_or_after(pointer)
-                                                                                : NULL;
+    const struct allocation *const allocation = simt_is_arena_pointer(pointer) ? simt_allocation_at_or_after(pointer)
+                                                                               : NULL;
 
-    return allocation && arena_offset(pointer) >= allocation->offset && allocation->owner == OWNER_KERNEL;
+    return allocation && arena_offset(pointer) >= allocation->offset &&
+           allocation->memory_type == MEMORY_TYPE_DEVICE_HEAP;
 }
 
 bool simt_is_pinned_or_managed(const void *pointer)
 {
-    return simt_is_device_pointer(pointer) && simt_is_device_range(pointer, 1) &&
-           is_pinned_or_managed(simt_allocation_at_or_after(pointer)->owner);
+    return simt_is_arena_pointer(pointer) && simt_runtime_may_access(pointer, 1) &&
+           is_pinned_or_managed_type(simt_allocation_at_or_after(pointer)->memory_type);
 }
 
 bool simt_host_may_access(const void *pointer)
 {
     return pointer && (simt_is_pinned_or_managed(pointer) ||
-                       (!simt_is_device_pointer(pointer) && !simt_is_device_variable_range(pointer, 1)));
+                       (!simt_is_arena_pointer(pointer) && !simt_is_device_variable_range(pointer, 1)));
 }
 
 bool simt_host_access_is_invalid(const void *pointer, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (simt_host_access_is_allowed() || !simt_is_device_pointer(pointer) ||
-        (simt_is_pinned_or_managed(pointer) && simt_is_device_range(pointer, bytes)))
+    if (simt_host_access_is_allowed() || !simt_is_arena_pointer(pointer) ||
+        (simt_is_pinned_or_managed(pointer) && simt_runtime_may_access(pointer, bytes)))
         return false;
     for (size_t i = 0; i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
         const size_t first = allocation->offset / page, last = (allocation->offset + allocation->slot_bytes - 1) / page;
 
-        if (is_pinned_or_managed(allocation->owner) && arena_offset(pointer) / page - first <= last - first)
+        if (is_pinned_or_managed_type(allocation->memory_type) && arena_offset(pointer) / page - first <= last - first)
             return true;
     }
     return false;

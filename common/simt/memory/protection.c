@@ -56,7 +56,7 @@ void simt_arena_forbid_access(void)
     for (size_t i = 0; simt_arena.num_host_accessible_allocations > 0 && i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];
 
-        if (is_pinned_or_managed(allocation->owner))
+        if (is_pinned_or_managed_type(allocation->memory_type))
             simt_arena_set_access(allocation->offset, allocation->bytes, true);
     }
 }

@@ -26,9 +26,9 @@ bool simt_proxy_record_bulk_copy_epoch(void)
 {
     const uint32_t epoch = simt_order.epoch;
 
-    if (epochs.first != simt_order.first_epoch && epochs.words > 0)
+    if (epochs.first != simt_order.launch_begin_epoch && epochs.words > 0)
         memset(epochs.word, 0, epochs.words * sizeof *epochs.word);
-    epochs.first = simt_order.first_epoch;
+    epochs.first = simt_order.launch_begin_epoch;
     const size_t word = (epoch - epochs.first) / 64;
 
     if (!simt_array_reserve(&epochs.word, &epochs.words, word + 1, sizeof *epochs.word))
@@ -41,37 +41,37 @@ static bool is_of_copy(uint32_t epoch)
 {
     const size_t word = (epoch - epochs.first) / 64;
 
-    return epochs.first == simt_order.first_epoch && word < epochs.words &&
+    return epochs.first == simt_order.launch_begin_epoch && word < epochs.words &&
            (epochs.word[word] >> (epoch - epochs.first) % 64 & 1);
 }
 
 /* --- the check ---------------------------------------------------------------------------------------------------- */
 
-void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc,
+void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
                             const char *reader_phrase)
 {
     static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
-    static enum shadow_space good_space;
-    const uint32_t thread = cell->packed_write >> CELL_THREAD_SHIFT;
+    static enum memory_space good_space;
+    const uint32_t thread = cell->packed_write >> WRITE_THREAD_SHIFT;
 
-    if (cell->write_epoch < simt_order.first_epoch ||
+    if (cell->write_epoch < simt_order.launch_begin_epoch ||
         (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
-         simt_order.thread_bits == good_reader && space == good_space))
+         simt_order.packed_thread == good_reader && space == good_space))
         return;
     if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy_fence(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
-        simt_fault_dismiss(SUSPECT_UNWRITTEN);
+        simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
-                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
+                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION_FORMAT
                         ", with no fence.proxy.async between",
                         reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_of_site(cell->packed_write & CELL_SITE));
+                        simt_pc_of_site(cell->packed_write & SITE_MASK));
     }
     good_epoch = cell->write_epoch;
     good_write = thread;
     good_now = simt_order.epoch;
-    good_reader = simt_order.thread_bits;
+    good_reader = simt_order.packed_thread;
     good_space = space;
 }

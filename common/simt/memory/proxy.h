@@ -16,7 +16,7 @@ bool simt_proxy_record_bulk_copy_epoch(void);
  * proxy fence after the write is ordered before the current operation. `reader_phrase` is the verb phrase of the error
  * message.
  */
-void simt_check_proxy_fence(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc,
+void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
                             const char *reader_phrase);
 
 #endif

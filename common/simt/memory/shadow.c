@@ -33,20 +33,20 @@ uint32_t simt_site_find_or_add(uintptr_t pc)
     enum { PROBES = 16, STRIDE = 2531 };
 
     for (uintptr_t i = 0; i < PROBES; i++) {
-        uintptr_t *const site = &simt_site_pcs[(pc + i * STRIDE) & CELL_SITE];
+        uintptr_t *const site = &simt_site_pcs[(pc + i * STRIDE) & SITE_MASK];
 
         if (*site == 0)
             *site = pc;
         if (*site == pc)
             return (uint32_t)(site - simt_site_pcs);
     }
-    simt_site_pcs[pc & CELL_SITE] = SITE_COLLISION;
-    return pc & CELL_SITE;
+    simt_site_pcs[pc & SITE_MASK] = SITE_COLLISION;
+    return pc & SITE_MASK;
 }
 
 static unsigned running_thread(void)
 {
-    return simt_order.thread_bits >> CELL_THREAD_SHIFT;
+    return simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -77,9 +77,9 @@ static const char *what_was_done(const struct past_access *past)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
 
-    if (past->access_kind & ATOMIC_STORE)
+    if (past->access_kind & ATOMIC_VOLATILE_STORE)
         return "wrote";
-    return past->access_kind == PAST_ATOMIC_THREADS ? did[3] : did[(past->access_kind & PAST_KIND_MASK) >> 4];
+    return past->access_kind == PAST_ATOMIC_UPDATERS ? did[3] : did[(past->access_kind & PAST_KIND_MASK) >> 4];
 }
 
 /**
@@ -122,8 +122,9 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
-        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX "a different index in each thread, or a store by one of them only";
-    if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_THREADS ||
+        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+            "a different index in each thread, or a store by one of them only";
+    if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
         return SIMT_ADVICE_PREFIX
             "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
@@ -133,7 +134,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
             "read; or __syncthreads() between the two";
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
             "__syncthreads() between the two, or a second array";
     return "";
@@ -149,7 +150,7 @@ static bool has_polled_anything(bool in_block)
         const uint32_t epoch = simt_last_polls[i].epoch;
 
         if (in_block ? epoch >= simt_order.block_ordering.block_begin_epoch && simt_is_epoch_of_running_block(epoch)
-                     : epoch >= simt_order.first_epoch)
+                     : epoch >= simt_order.launch_begin_epoch)
             return true;
     }
     return false;
@@ -182,16 +183,16 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "__threadfence() before the flag or counter is written, and again after it is read; or, to overwrite "
                "what all blocks have read, a counter that each block increases atomically, after its read and a "
                "__threadfence(), and the write only by the block that finds all others counted";
-    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_THREADS && past_kind == PAST_READ)
+    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_UPDATERS && past_kind == PAST_READ)
         return advice_on_overwriting(past);
-    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled(past, false))
+    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, after "
                "a barrier with other threads whose data it "
                "announces, and again after it is read, before a barrier with other threads that use the data";
     if (past->access_kind >= PAST_ATOMIC && access->access_type == ACCESS_ATOMIC)
         return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
-    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_THREADS && has_polled_anything(false))
+    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && has_polled_anything(false))
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
                "atomics, or two launches; or, if a flag or counter that is polled announces the data, "
                "__threadfence() before the flag is written, and again after each poll that has seen it";
@@ -234,8 +235,9 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
             continue;
         simt_describe_array(other, false, of);
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "compare the index with the number of elements, because the line" SIMT_LOCATION
-                                    " also accesses memory%s, which is another array; if the index is right, ",
+                 SIMT_ADVICE_PREFIX
+                 "compare the index with the number of elements, because the line" SIMT_LOCATION_FORMAT
+                 " also accesses memory%s, which is another array; if the index is right, ",
                  sites[i], of);
     }
     /* A vector's load or store, as of a matrix's row, may access elements that are smaller than a word. */
@@ -255,8 +257,8 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
     const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
     const int length = advice ? (int)(advice - text) : (int)strlen(text);
 
-    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_IF_SAME_LINE[0]), text,
-             suspicion,
+    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_KEEP_REST_IF_SAME_LINE[0]),
+             text, suspicion,
              advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
 }
 
@@ -267,16 +269,16 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
     const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
-    simt_fault_dismiss(SUSPECT_UNWRITTEN);
+    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
     if (missing)
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                        "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
-                        "; the wait does not order the two, because the launch between" SIMT_LOCATION
+                        "%s %d byte%s that the launch" SIMT_LOCATION_FORMAT " (%s) %s" SIMT_LOCATION_FORMAT
+                        "; the wait does not order the two, because the launch between" SIMT_LOCATION_FORMAT
                         " (%s) never waits",
                         what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
                         what_was_done(past), simt_pc_of_site(past->site_index), missing->call_site, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                    "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
+                    "%s %d byte%s that the launch" SIMT_LOCATION_FORMAT " (%s) %s" SIMT_LOCATION_FORMAT
                     ", and no cudaGridDependencySynchronize() orders the two",
                     what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
                     what_was_done(past), simt_pc_of_site(past->site_index));
@@ -293,7 +295,7 @@ struct racing {
 static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s" SIMT_ADVICE_PREFIX "use the value that the atomic" SIMT_LOCATION
+             "%s" SIMT_ADVICE_PREFIX "use the value that the atomic" SIMT_LOCATION_FORMAT
              " returns: before the read, another thread may update the word",
              in_block ? "" : "blocks are not ordered", update);
 }
@@ -305,7 +307,7 @@ static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t
  */
 static void fault_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
-    if (past->epoch < simt_order.first_epoch)
+    if (past->epoch < simt_order.launch_begin_epoch)
         fault_overlap(past, access);
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(racing->thread);
@@ -319,7 +321,7 @@ static void fault_race(const struct past_access *past, struct word_access access
     char of_update[200], of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (in_block && (*advice == SIMT_IF_SAME_LINE[0] || !*advice) &&
+    if (in_block && (*advice == SIMT_KEEP_REST_IF_SAME_LINE[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
         simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
@@ -332,8 +334,8 @@ static void fault_race(const struct past_access *past, struct word_access access
         advice = both;
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
-    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_pc_of_site(past->site_index),
-             racing->others ? " (and others too)" : "");
+    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION_FORMAT "%s", what_was_done(past),
+             simt_pc_of_site(past->site_index), racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
@@ -370,8 +372,8 @@ void simt_deferred_race_report(void)
 static bool defer_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
-    const bool alike = !((past->access_kind ^ access.atomic_kind) & ATOMIC_BYTES);
-    const bool atomic = past->access_kind == PAST_ATOMIC_THREADS ||
+    const bool alike = !((past->access_kind ^ access.atomic_kind) & ATOMIC_SIZE_MASK);
+    const bool atomic = past->access_kind == PAST_ATOMIC_UPDATERS ||
                         ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
 
@@ -398,7 +400,7 @@ static uint32_t written(const struct shadow_cell *cell)
 {
     return cell->write_epoch < simt_order.block_ordering.block_begin_epoch
                ? 0
-               : cell->packed_write >> CELL_STATE_SHIFT & 0xf;
+               : cell->packed_write >> SHARED_WORD_WRITTEN_SHIFT & 0xf;
 }
 
 /**
@@ -437,15 +439,15 @@ static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
 static void describe_other_store(uintptr_t pc, const char *otherwise, char *text, size_t size)
 {
     snprintf(text, size,
-             "; other bytes of it have been written, the nearest" SIMT_LOCATION SIMT_ADVICE_PREFIX
-             "check the index and the condition of the store" SIMT_LOCATION "; or, if that store is right, %s",
+             "; other bytes of it have been written, the nearest" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+             "check the index and the condition of the store" SIMT_LOCATION_FORMAT "; or, if that store is right, %s",
              pc, pc, otherwise);
 }
 
-void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask, enum access_type access,
                                      uintptr_t pc)
 {
-    const int count = __builtin_popcount(bytes);
+    const int count = __builtin_popcount(byte_mask);
     char of[ARRAY_TEXT_SIZE], others[400] = "";
 
     /*
@@ -455,16 +457,16 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
     if (simt_fault_is_suspected())
         return;
     if (simt_word_is_outside_shared_variables(cell))
-        simt_fault_outside_shared_variables(cell, bytes, access, pc);
+        simt_fault_outside_shared_variables(cell, byte_mask, access, pc);
     simt_describe_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
-                            (uintptr_t)__builtin_ctz(bytes),
+                            (uintptr_t)__builtin_ctz(byte_mask),
                         true, of);
     const struct shadow_cell *const other = nearest_written(cell);
-    const uintptr_t store = other ? simt_pc_of_site(other->packed_write & CELL_SITE) : 0;
+    const uintptr_t store = other ? simt_pc_of_site(other->packed_write & SITE_MASK) : 0;
 
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
-    simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
+    simt_fault_suspect(SUSPECT_UNWRITTEN_READ, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s%s that no thread of the block has written%s", count, count == 1 ? "" : "s", of,
                        others);
 }
@@ -475,23 +477,23 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
  */
 static void describe_other_writes(uintptr_t address, char *text, size_t size)
 {
-    size_t only_first;
-    const uintptr_t other = simt_arena_nearest_written(address, &only_first);
+    size_t written_prefix_bytes;
+    const uintptr_t other = simt_arena_nearest_written(address, &written_prefix_bytes);
     const struct shadow_cell *const cell = other ? &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4]
                                                  : NULL;
-    const uintptr_t store = cell && cell->write_epoch >= simt_order.first_epoch
-                                ? simt_pc_of_site(cell->packed_write & CELL_SITE)
+    const uintptr_t store = cell && cell->write_epoch >= simt_order.launch_begin_epoch
+                                ? simt_pc_of_site(cell->packed_write & SITE_MASK)
                                 : 0;
 
     text[0] = '\0';
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
-    else if (other && only_first > 0)
+    else if (other && written_prefix_bytes > 0)
         snprintf(text, size,
                  "; only the first %zu bytes have been written" SIMT_ADVICE_PREFIX
                  "check the size of what was written: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for "
                  "n floats",
-                 only_first);
+                 written_prefix_bytes);
 }
 
 /**
@@ -501,18 +503,18 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
 static uint32_t check_marks(struct word_access access, bool reads)
 {
     const struct word_marks marks = simt_arena_word_marks(access.address);
-    const uint32_t missing = marks.unwritten_bits & access.byte_mask;
+    const uint32_t missing = marks.unwritten_mask & access.byte_mask;
     const bool writes = access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC;
     char where[160], others[400];
 
-    if (marks.inaccessible_bits & access.byte_mask)
+    if (marks.inaccessible_mask & access.byte_mask)
         simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
-    if (writes && (marks.ldg_read_bits & access.byte_mask))
+    if (writes && (marks.ldg_read_mask & access.byte_mask))
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
                         "writes %d bytes that the same launch has read by __ldg()",
                         __builtin_popcount(access.byte_mask));
     if (reads && missing && !simt_fault_is_suspected() &&
-        !(access.may_include_padding && simt_arena_may_be_padding(access.address)) &&
+        !(access.may_include_padding && simt_arena_word_may_be_padding(access.address)) &&
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
@@ -526,56 +528,56 @@ static uint32_t check_marks(struct word_access access, bool reads)
                 "that use it"
                                         : others;
 
-        simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+        simt_fault_suspect(SUSPECT_UNWRITTEN_READ, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
                            "reads %d unwritten byte%s, %s%s", count, count == 1 ? "" : "s", where, advice);
     }
-    return marks.inaccessible_bits | marks.unwritten_bits | marks.ldg_read_bits;
+    return marks.inaccessible_mask | marks.unwritten_mask | marks.ldg_read_mask;
 }
 
-void simt_check_marked_load(struct shadow_cell *cell, struct word_access access)
+void simt_check_load_against_marks(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = check_marks(access, true) << CELL_STATE_SHIFT;
+    const uint32_t marked = check_marks(access, true) << GLOBAL_WORD_MARKED_SHIFT;
 
-    cell->packed_write = (cell->packed_write & ~(uint32_t)CELL_STATE) | state;
+    cell->packed_write = (cell->packed_write & ~(uint32_t)WORD_STATE_MASK) | marked;
     shadow_check_load_races(cell, access);
 }
 
-void simt_check_marked_store(struct shadow_cell *cell, struct word_access access)
+void simt_check_store_against_marks(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = check_marks(access, access.reads_old_value) & ~(uint32_t)access.byte_mask;
+    const uint32_t marked = check_marks(access, access.reads_old_value) & ~(uint32_t)access.byte_mask;
 
     simt_arena_clear_unwritten(access.address, access.byte_mask);
-    shadow_check_store_races(cell, access, state << CELL_STATE_SHIFT);
+    shadow_check_store_races(cell, access, marked << GLOBAL_WORD_MARKED_SHIFT);
 }
 
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->packed_readers != READ_COPY_IN_FLIGHT)
+    if (cell->read_epoch != EPOCH_NEVER || cell->packed_readers != READERS_ASYNC_COPY_IS_WRITING)
         return;
-    const unsigned thread = cell->packed_write >> CELL_THREAD_SHIFT;
+    const unsigned thread = cell->packed_write >> WRITE_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
     const int count = __builtin_popcount(access.byte_mask);
     const bool is_own = thread == running_thread();
     char who[64] = "it";
     /* If both are at one line, the word is written by the next copy at this line. */
     const char *const advice = access.access_type != ACCESS_STORE ? ""
-                               : is_own                           ? SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                               : is_own                           ? SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
                                    "readers: at a second mbarrier, at which they arrive, or "
                                    "__syncthreads()"
-                                        : SIMT_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                                        : SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
                                    "one copy of these bytes in place of one by each thread: if (threadIdx.x == 0) "
                                    "before a bulk copy, or a different index in each thread";
 
     if (!is_own)
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
-    simt_fault_dismiss(SUSPECT_UNWRITTEN);
+    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
-                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for%s",
+                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION_FORMAT " and has not waited for%s",
                     what_it_does(&access), count, count == 1 ? "" : "s", who,
-                    simt_pc_of_site(cell->packed_write & CELL_SITE), advice);
+                    simt_pc_of_site(cell->packed_write & SITE_MASK), advice);
 }
 
 static bool of_readers(const struct past_access *past)
@@ -602,7 +604,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 {
     static struct access_history brief;
 
-    if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READ_HISTORY >> 30) {
+    if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READERS_IN_HISTORY >> 30) {
         struct access_history *history = simt_cell_history(cell);
 
         if (!history)
@@ -615,42 +617,42 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
     }
     simt_history_clear(&brief);
     if (cell->write_epoch >= horizon) {
-        const bool atomic = cell->packed_write & CELL_ATOMIC;
-        const uint8_t bytes = cell->packed_write >> CELL_BYTES_SHIFT & 0xf;
+        const bool atomic = cell->packed_write & WRITE_IS_ATOMIC;
+        const uint8_t bytes = cell->packed_write >> WRITE_BYTES_SHIFT & 0xf;
         static const uint8_t bytes_of[] = {
-            [ATOMIC_4] = 0xf, [ATOMIC_8] = 0xf, [ATOMIC_LOW_2] = 0x3, [ATOMIC_HIGH_2] = 0xc};
+            [ATOMIC_4_BYTES] = 0xf, [ATOMIC_8_BYTES] = 0xf, [ATOMIC_LOW_2_BYTES] = 0x3, [ATOMIC_HIGH_2_BYTES] = 0xc};
 
         add(&brief,
             (struct past_access){.epoch = cell->write_epoch,
-                                 .thread_or_set = (uint16_t)(cell->packed_write >> CELL_THREAD_SHIFT),
-                                 .byte_mask = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
+                                 .thread_or_set = (uint16_t)(cell->packed_write >> WRITE_THREAD_SHIFT),
+                                 .byte_mask = atomic ? bytes_of[bytes & ATOMIC_SIZE_MASK] : bytes,
                                  .access_kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
-                                 .site_index = cell->packed_write & CELL_SITE},
+                                 .site_index = cell->packed_write & SITE_MASK},
             pc);
     }
     if (cell->read_epoch >= horizon) {
-        const uint8_t bytes = cell->packed_readers >> READ_BYTES_SHIFT & 0xf;
+        const uint8_t bytes = cell->packed_readers >> READERS_BYTES_SHIFT & 0xf;
 
         add(&brief,
-            (struct past_access){.epoch = cell->read_epoch,
-                                 .thread_or_set = cell->packed_readers >> READ_SET_SHIFT & (THREAD_SETS - 1),
-                                 .byte_mask = bytes ? bytes : 0xf,
-                                 .access_kind = cell->packed_readers >= READ_ATOMIC_THREADS ? PAST_ATOMIC_THREADS
-                                                                                            : PAST_READ,
-                                 .site_index = cell->packed_readers & CELL_SITE},
+            (struct past_access){
+                .epoch = cell->read_epoch,
+                .thread_or_set = cell->packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1),
+                .byte_mask = bytes ? bytes : 0xf,
+                .access_kind = cell->packed_readers >= READERS_ARE_ATOMIC_UPDATERS ? PAST_ATOMIC_UPDATERS : PAST_READ,
+                .site_index = cell->packed_readers & SITE_MASK},
             pc);
     }
     return &brief;
 }
 
-static void put_write(struct shadow_cell *cell, const struct past_access *past, uint32_t state)
+static void put_write(struct shadow_cell *cell, const struct past_access *past, uint32_t word_state)
 {
     const bool atomic = (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC;
 
     cell->write_epoch = past->epoch;
-    cell->packed_write = (uint32_t)past->thread_or_set << CELL_THREAD_SHIFT | state | past->site_index |
-                         (atomic ? CELL_ATOMIC | (uint32_t)(past->access_kind & 0xf) << CELL_BYTES_SHIFT
-                                 : (uint32_t)past->byte_mask << CELL_BYTES_SHIFT);
+    cell->packed_write = (uint32_t)past->thread_or_set << WRITE_THREAD_SHIFT | word_state | past->site_index |
+                         (atomic ? WRITE_IS_ATOMIC | (uint32_t)(past->access_kind & 0xf) << WRITE_BYTES_SHIFT
+                                 : (uint32_t)past->byte_mask << WRITE_BYTES_SHIFT);
 }
 
 static void put_read(struct shadow_cell *cell, const struct past_access *past)
@@ -660,18 +662,18 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
     if (!past)
         return;
     const bool lost = simt_epoch_can_never_be_ordered(past->epoch);
-    const bool atomic_threads = past->access_kind == PAST_ATOMIC_THREADS;
+    const bool atomic_threads = past->access_kind == PAST_ATOMIC_UPDATERS;
     const uint32_t bytes = atomic_threads && lost && past->byte_mask == 0xf ? 0 : past->byte_mask;
 
-    cell->packed_readers = (atomic_threads ? READ_ATOMIC_THREADS
-                            : lost         ? READ_ALWAYS_RACES
+    cell->packed_readers = (atomic_threads ? READERS_ARE_ATOMIC_UPDATERS
+                            : lost         ? READERS_RACE_WITH_LATER_WRITES
                                            : 0) |
-                           (uint32_t)past->thread_or_set << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT |
+                           (uint32_t)past->thread_or_set << READERS_SET_SHIFT | bytes << READERS_BYTES_SHIFT |
                            past->site_index;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
-static void store_history(struct shadow_cell *cell, struct access_history *brief, uint32_t state, uintptr_t pc)
+static void store_history(struct shadow_cell *cell, struct access_history *brief, uint32_t word_state, uintptr_t pc)
 {
     const struct past_access *read = NULL;
     const struct past_access *write = NULL;
@@ -684,20 +686,20 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         const struct past_access **half = of_readers(past) ? &read : &write;
 
         room = room && !*half && !past->unnumbered_set && (past->access_kind & PAST_KIND_MASK) != PAST_VOLATILE_READ &&
-               !(past->access_kind & (ATOMIC_1 | ATOMIC_STORE));
+               !(past->access_kind & (ATOMIC_1_BYTE | ATOMIC_VOLATILE_STORE));
         *half = past;
         latest = past->epoch > latest ? past->epoch : latest;
         if ((past->access_kind & PAST_WRITE) && (!latest_write || past->epoch >= latest_write->epoch))
             latest_write = past;
     }
     if (latest_write)
-        put_write(cell, latest_write, state);
+        put_write(cell, latest_write, word_state);
     if (room) {
         put_read(cell, read);
         return;
     }
     cell->read_epoch = latest;
-    cell->packed_readers = READ_HISTORY;
+    cell->packed_readers = READERS_IN_HISTORY;
     struct access_history *history = simt_cell_history(cell);
 
     if (!history)
@@ -713,8 +715,8 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
 /** Returns the epoch below which no access can race with an access of this launch. */
 static uint32_t first_horizon(void)
 {
-    return simt_order.ordered_before_epoch < simt_order.first_epoch ? simt_order.ordered_before_epoch
-                                                                    : simt_order.first_epoch;
+    return simt_order.ordered_before_epoch < simt_order.launch_begin_epoch ? simt_order.ordered_before_epoch
+                                                                           : simt_order.launch_begin_epoch;
 }
 
 void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access)
@@ -726,13 +728,14 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
         const uint3 index = simt_thread_index(past->thread_or_set);
         const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
 
-        if (past->epoch >= simt_order.first_epoch && (past->access_kind & PAST_WRITE) &&
+        if (past->epoch >= simt_order.launch_begin_epoch && (past->access_kind & PAST_WRITE) &&
             (past->byte_mask & access.byte_mask))
-            simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
-                            "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
-                            " in the same launch",
-                            __builtin_popcount(access.byte_mask), index.x, index.y, index.z, block.x, block.y, block.z,
-                            simt_pc_of_site(past->site_index));
+            simt_fault_here(
+                cudaErrorLaunchFailure, access.pc, "stale read-only data",
+                "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION_FORMAT
+                " in the same launch",
+                __builtin_popcount(access.byte_mask), index.x, index.y, index.z, block.x, block.y, block.z,
+                simt_pc_of_site(past->site_index));
     }
     if (access.address - simt_memory.arena_begin < simt_memory.arena_bytes)
         simt_arena_mark_ldg_read(access.address, access.byte_mask);
@@ -747,16 +750,16 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
     const bool loads = access.access_type == ACCESS_LOAD || access.access_type == ACCESS_VOLATILE_LOAD;
 
-    if (past->access_kind == PAST_ATOMIC_THREADS)
+    if (past->access_kind == PAST_ATOMIC_UPDATERS)
         return access.access_type != ACCESS_LOAD;
     if (past_loads && loads)
         return true;
     if (kind == PAST_READ || kind == PAST_WRITE || access.access_type == ACCESS_LOAD ||
         access.access_type == ACCESS_STORE)
         return false;
-    if (((past->access_kind ^ access.atomic_kind) & ATOMIC_BYTES) != 0)
+    if (((past->access_kind ^ access.atomic_kind) & ATOMIC_SIZE_MASK) != 0)
         return false;
-    if ((past->access_kind & ATOMIC_CROSS_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
+    if ((past->access_kind & ATOMIC_SAW_OTHER_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
         return false;
     return !((past->access_kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) ||
            simt_is_epoch_of_running_block(past->epoch);
@@ -780,7 +783,7 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
     const struct thread_set *set = past_access_threads(past);
 
-    FOR_EACH_LANE (warp, set->warps) {
+    FOR_EACH_LANE (warp, set->warp_mask) {
         FOR_EACH_LANE (lane, set->lanes[warp]) {
             if (simt_accesses_are_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
                 return true;
@@ -802,10 +805,10 @@ static bool is_observed(const struct access_history *history, uint32_t i, bool v
     for (i++; i < history->num_accesses; i++) {
         const struct past_access *later = &history->accesses[i];
 
-        if (!(later->access_kind & PAST_VOLATILE_READ) || ((later->access_kind ^ past->access_kind) & ATOMIC_BYTES) ||
-            !(later->byte_mask & past->byte_mask))
+        if (!(later->access_kind & PAST_VOLATILE_READ) ||
+            ((later->access_kind ^ past->access_kind) & ATOMIC_SIZE_MASK) || !(later->byte_mask & past->byte_mask))
             continue;
-        if ((later->access_kind & ATOMIC_STORE) &&
+        if ((later->access_kind & ATOMIC_VOLATILE_STORE) &&
             (later->thread_or_set != past->thread_or_set ||
              simt_block_running_at(later->epoch) != simt_block_running_at(past->epoch)))
             return false;
@@ -832,7 +835,7 @@ static uintptr_t update_before_read(const struct access_history *history, const 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const struct past_access *const update = &history->accesses[i];
 
-        if (update->access_kind == PAST_ATOMIC_THREADS && (update->byte_mask & access.byte_mask) &&
+        if (update->access_kind == PAST_ATOMIC_UPDATERS && (update->byte_mask & access.byte_mask) &&
             update->epoch <= epoch && simt_block_running_at(update->epoch) == simt_block_running_at(epoch) &&
             thread_set_has(past_access_threads(update), reader))
             return simt_pc_of_site(update->site_index);
@@ -843,7 +846,7 @@ static uintptr_t update_before_read(const struct access_history *history, const 
 static void check(const struct access_history *history, struct word_access access)
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD ||
-                               (access.access_type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_STORE));
+                               (access.access_type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_VOLATILE_STORE));
     struct racing racing;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
@@ -933,14 +936,14 @@ static void remove_from_set(struct access_history *history, uint32_t i)
 {
     struct past_access *past = &history->accesses[i];
     const unsigned fewer = past->unnumbered_set ? THREAD_SET_NONE
-                                                : simt_thread_set_remove(past->thread_or_set, running_thread());
+                                                : simt_thread_set_number_without(past->thread_or_set, running_thread());
 
     if (fewer != THREAD_SET_NONE) {
         past->thread_or_set = (uint16_t)fewer;
         return;
     }
     thread_set_remove(own_set(past), running_thread());
-    if (past->unnumbered_set->warps == 0)
+    if (past->unnumbered_set->warp_mask == 0)
         simt_history_remove(history, i);
 }
 
@@ -952,7 +955,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 {
     if (!of_readers(past) || !(past->byte_mask & access.byte_mask))
         return false;
-    if (past->access_kind == PAST_ATOMIC_THREADS)
+    if (past->access_kind == PAST_ATOMIC_UPDATERS)
         return access.access_type == ACCESS_ATOMIC;
     return access.access_type == ACCESS_LOAD ||
            ((past->access_kind ^ access.atomic_kind) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
@@ -964,7 +967,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
-    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_STORE);
+    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_VOLATILE_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     bool several;
@@ -1008,8 +1011,9 @@ static void add_read(struct access_history *history, struct past_access mine, ui
             break;
         if (past->epoch != mine.epoch || past->byte_mask != mine.byte_mask || past->access_kind != mine.access_kind)
             continue;
-        const unsigned grown = past->unnumbered_set ? THREAD_SET_NONE
-                                                    : simt_thread_set_add(past->thread_or_set, mine.thread_or_set);
+        const unsigned grown = past->unnumbered_set
+                                   ? THREAD_SET_NONE
+                                   : simt_thread_set_number_with(past->thread_or_set, mine.thread_or_set);
 
         if (grown == THREAD_SET_NONE)
             thread_set_insert(own_set(past), mine.thread_or_set);
@@ -1067,18 +1071,18 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
                                  .site_index = access.site_index},
             access.pc);
     }
-    store_history(cell, history, cell->packed_write & CELL_STATE, access.pc);
+    store_history(cell, history, cell->packed_write & WORD_STATE_MASK, access.pc);
     simt_last_volatile_loads[running_thread()].cell = NULL;
     if (volatile_load)
         simt_last_volatile_loads[running_thread()] = (struct last_volatile_load){.cell = cell,
                                                                                  .epoch = simt_order.epoch,
                                                                                  .write_epoch = cell->write_epoch,
-                                                                                 .write = cell->packed_write,
-                                                                                 .kind = access.atomic_kind,
-                                                                                 .bytes = access.byte_mask};
+                                                                                 .packed_write = cell->packed_write,
+                                                                                 .atomic_kind = access.atomic_kind,
+                                                                                 .byte_mask = access.byte_mask};
 }
 
-void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space space, unsigned bytes)
 {
     struct deferred_race *race = &noted[running_thread()];
 
@@ -1097,7 +1101,7 @@ void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space
                 continue;
             remove_from_set(history, i);
         }
-        store_history(cell, history, cell->packed_write & CELL_STATE, 0);
+        store_history(cell, history, cell->packed_write & WORD_STATE_MASK, 0);
     }
 }
 
@@ -1151,30 +1155,30 @@ static bool reach_differs(const struct access_history *history, struct word_acce
 static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
     const bool in_block = access.atomic_kind & ATOMIC_BLOCK_SCOPE;
-    bool sees = !(access.atomic_kind & ATOMIC_STORE) && !reach_differs(history, access);
+    bool sees = !(access.atomic_kind & ATOMIC_VOLATILE_STORE) && !reach_differs(history, access);
     const struct first_atomics atomics = find_first_atomics(history);
     uint8_t kind = PAST_ATOMIC | access.atomic_kind;
 
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         const struct past_access past = history->accesses[i];
         const bool same_block = simt_is_epoch_of_running_block(past.epoch);
-        const bool store = past.access_kind & ATOMIC_STORE;
+        const bool store = past.access_kind & ATOMIC_VOLATILE_STORE;
 
         if ((past.access_kind & PAST_KIND_MASK) != PAST_ATOMIC ||
-            ((past.access_kind ^ access.atomic_kind) & (ATOMIC_BYTES | ATOMIC_BLOCK_SCOPE)))
+            ((past.access_kind ^ access.atomic_kind) & (ATOMIC_SIZE_MASK | ATOMIC_BLOCK_SCOPE)))
             continue;
         if ((same_block || !in_block) && (sees || simt_accesses_are_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {
             keep_without(history, i, access.byte_mask);
-            kind |= past.access_kind & ATOMIC_CROSS_BLOCK;
-            kind |= same_block || in_block ? 0 : ATOMIC_CROSS_BLOCK;
+            kind |= past.access_kind & ATOMIC_SAW_OTHER_BLOCK;
+            kind |= same_block || in_block ? 0 : ATOMIC_SAW_OTHER_BLOCK;
         }
         sees = sees && !store;
     }
     return kind;
 }
 
-void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state)
+void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t word_state)
 {
     const bool atomic = access.access_type == ACCESS_ATOMIC;
 
@@ -1194,8 +1198,8 @@ void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_acce
 
         replace_reads(history, access);
         mine.access_kind = replace_atomics(history, access);
-        updaters.access_kind = PAST_ATOMIC_THREADS;
-        updaters.byte_mask &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_THREADS);
+        updaters.access_kind = PAST_ATOMIC_UPDATERS;
+        updaters.byte_mask &= (uint8_t)~lost_bytes(history, PAST_ATOMIC_UPDATERS);
         if (updaters.byte_mask)
             add_read(history, updaters, access.pc);
     } else {
@@ -1203,14 +1207,14 @@ void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_acce
     }
     if (atomic || !joins_store(history, mine))
         add(history, mine, access.pc);
-    store_history(cell, history, state, access.pc);
+    store_history(cell, history, word_state, access.pc);
 }
 
 /* --- work of several streams -------------------------------------------------------------------------------------- */
 
 static enum work_use use_of(const struct past_access *past)
 {
-    if (past->access_kind == PAST_ATOMIC_THREADS)
+    if (past->access_kind == PAST_ATOMIC_UPDATERS)
         return USE_STRONG_WRITE;
     switch (past->access_kind & PAST_KIND_MASK) {
     case PAST_READ:
@@ -1240,15 +1244,16 @@ bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch,
     return true;
 }
 
-void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race)
+void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race)
 {
     simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
-                      "%s %d byte%s that %s, issued" SIMT_LOCATION " in another stream, %s, and nothing orders the two",
-                      simt_work_use_verbs[race->current_use], bytes, bytes == 1 ? "" : "s", race->earlier_work_name,
-                      race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
+                      "%s %d byte%s that %s, issued" SIMT_LOCATION_FORMAT
+                      " in another stream, %s, and nothing orders the two",
+                      simt_work_use_verbs[race->current_use], num_bytes, num_bytes == 1 ? "" : "s",
+                      race->earlier_work_name, race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
 }
 
-void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race)
+void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race)
 {
     const struct access_history *history = open_history(cell, first_epoch, 0);
     const struct past_access *past = history->accesses;
@@ -1259,10 +1264,10 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, 
             past = &history->accesses[i];
     }
     const struct thread_set *set = of_readers(past) ? past_access_threads(past) : NULL;
-    const unsigned warp = set ? lowest_lane(set->warps) : 0;
+    const unsigned warp = set ? lowest_lane(set->warp_mask) : 0;
     const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->thread_or_set;
 
     simt_block_idx = simt_block_index(simt_block_running_at(past->epoch));
-    simt_fault_launch_race(simt_thread_index(thread), simt_pc_of_site(past->site_index),
+    simt_fault_stream_race(simt_thread_index(thread), simt_pc_of_site(past->site_index),
                            __builtin_popcount(past->byte_mask), race);
 }

@@ -30,7 +30,7 @@ uintptr_t simt_pc_of_site(uint32_t site);
 
 static inline uint32_t site_of_pc(uintptr_t pc)
 {
-    const uint32_t site = pc & CELL_SITE;
+    const uint32_t site = pc & SITE_MASK;
 
     return SIMT_UNLIKELY(simt_site_pcs[site] != pc) ? simt_site_find_or_add(pc) : site;
 }
@@ -45,16 +45,16 @@ struct word_access {
     bool reads_old_value;     /**< the atomic does more than store a value */
     bool may_include_padding; /**< the access has 8 bytes or more, some of which may be padding */
     bool is_deallocation;     /**< the word is freed, which is checked like a store */
-    enum shadow_access access_type;
-    enum shadow_space space;
+    enum access_type access_type;
+    enum memory_space space;
 };
 
 /**
- * Checks an access to a word of global memory against the marks, because the cell's state says that some of the bytes
- * may be inaccessible or unwritten.
+ * Checks an access to a word of global memory against the word's marks (struct word_marks), because the cell says that
+ * some of the bytes have a mark.
  */
-void simt_check_marked_load(struct shadow_cell *cell, struct word_access access);
-void simt_check_marked_store(struct shadow_cell *cell, struct word_access access);
+void simt_check_load_against_marks(struct shadow_cell *cell, struct word_access access);
+void simt_check_store_against_marks(struct shadow_cell *cell, struct word_access access);
 /**
  * Records a load by __ldg of bytes that the launch must not write, either before or after the load. Ends the launch if
  * it has already written these bytes.
@@ -62,7 +62,7 @@ void simt_check_marked_store(struct shadow_cell *cell, struct word_access access
 void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_access access);
-void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
+void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t word_state);
 /** Returns whether the unwritten bytes of a word in shared memory may be padding. */
 bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
@@ -70,7 +70,7 @@ bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t a
  * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
  * no suspected fault yet.
  */
-void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask, enum access_type access,
                                      uintptr_t pc);
 
 /**
@@ -84,18 +84,21 @@ void simt_deferred_race_report(void);
 /** Drops the deferred races of all threads, unreported; called when a launch begins. */
 void simt_deferred_races_clear(void);
 /** Drops the running thread's deferred race if a compare-and-swap is about to update the bytes that it loaded last. */
-void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space space, unsigned bytes);
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
- * uses[use] is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the
- * launch's use of a byte raced with earlier work.
+ * uses[use] is a mask of bytes. Returns false if the launch used none of them.
  */
 bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
                            uint8_t uses[NUM_USES]);
-void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race);
-/** Reports that `bytes` bytes that a thread of the last launch used at `pc` raced with earlier work. */
-void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
+/** Reports that `num_bytes` bytes that a thread of the last launch used at `pc` race with work of another stream. */
+void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race);
+/**
+ * Does the same for the use of a word by the last launch, which began at `first_epoch`: finds the thread, the program
+ * counter and the bytes in the word's cell.
+ */
+void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race);
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
@@ -104,7 +107,7 @@ void simt_fault_launch_race(uint3 thread, uintptr_t pc, int bytes, const struct 
 static inline void shadow_begin_async_copy(struct shadow_cell *cell)
 {
     cell->read_epoch = EPOCH_NEVER;
-    cell->packed_readers = READ_COPY_IN_FLIGHT;
+    cell->packed_readers = READERS_ASYNC_COPY_IS_WRITING;
 }
 static inline void shadow_end_async_copy(struct shadow_cell *cell)
 {
@@ -128,8 +131,8 @@ static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
  */
 struct last_volatile_load {
     const struct shadow_cell *cell;
-    uint32_t epoch, write_epoch, write;
-    uint8_t kind, bytes;
+    uint32_t epoch, write_epoch, packed_write;
+    uint8_t atomic_kind, byte_mask;
 };
 extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 
@@ -154,14 +157,15 @@ extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
                                                                       struct word_access access)
 {
-    const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.thread_bits >> CELL_THREAD_SHIFT];
+    const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
-           last->write == cell->packed_write && last->kind == access.atomic_kind && last->bytes == access.byte_mask;
+           last->packed_write == cell->packed_write && last->atomic_kind == access.atomic_kind &&
+           last->byte_mask == access.byte_mask;
 }
 
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
-static inline uint32_t shadow_ordered_before_epoch(enum shadow_space space)
+static inline uint32_t shadow_ordered_before_epoch(enum memory_space space)
 {
     return space == SPACE_SHARED ? simt_order.block_ordering.barrier_ordered_before_epoch
                                  : simt_order.ordered_before_epoch;
@@ -179,10 +183,11 @@ static inline bool shadow_is_ordered_by_barrier(uint32_t epoch)
  * Returns whether an access is ordered before the current access by a barrier of this block, or was made by the running
  * thread.
  */
-static inline bool shadow_is_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t write)
+static inline bool shadow_is_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t packed_write)
 {
     return shadow_is_ordered_by_barrier(epoch) ||
-           (epoch >= simt_order.turn_begin_epoch && ((write ^ simt_order.thread_bits) >> CELL_THREAD_SHIFT) == 0);
+           (epoch >= simt_order.turn_begin_epoch &&
+            ((packed_write ^ simt_order.packed_thread) >> WRITE_THREAD_SHIFT) == 0);
 }
 
 /** Checks for races and records a load of bytes that are known to be readable. */
@@ -190,8 +195,8 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
                                                                           struct word_access access)
 {
     const uint32_t horizon = shadow_ordered_before_epoch(access.space);
-    const uint32_t who = simt_order.thread_bits >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.byte_mask
-                                                                                              << READ_BYTES_SHIFT;
+    const uint32_t who = simt_order.packed_thread >> (WRITE_THREAD_SHIFT - READERS_SET_SHIFT) |
+                         (uint32_t)access.byte_mask << READERS_BYTES_SHIFT;
 
     if (access.access_type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
         return;
@@ -199,8 +204,8 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
         (SIMT_LIKELY(cell->write_epoch < horizon) ||
          shadow_is_ordered_by_barrier_or_thread(cell->write_epoch, cell->packed_write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
-            (cell->packed_readers < READ_ALWAYS_RACES &&
-             !(cell->packed_readers >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
+            (cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
+             !(cell->packed_readers >> READERS_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
              shadow_is_ordered_by_barrier(cell->read_epoch))) {
             cell->read_epoch = simt_order.epoch;
             cell->packed_readers = who | access.site_index;
@@ -211,22 +216,23 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
          * one.
          */
         if (cell->read_epoch == simt_order.epoch) {
-            const uint32_t set = cell->packed_readers >> READ_SET_SHIFT;
+            const uint32_t set = cell->packed_readers >> READERS_SET_SHIFT;
 
-            if ((cell->packed_readers ^ who) >> READ_BYTES_SHIFT == 0)
+            if ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT == 0)
                 return;
-            if (set < THREAD_SETS && ((cell->packed_readers ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
-                const uint32_t next = thread_set_cached_addition(set, simt_order.thread_bits >> CELL_THREAD_SHIFT);
+            if (set < NUM_THREAD_SETS && ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT & 0xf) == 0) {
+                const uint32_t next = thread_set_cached_number_with(set,
+                                                                    simt_order.packed_thread >> WRITE_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
-                    cell->packed_readers = next << READ_SET_SHIFT |
-                                           (cell->packed_readers & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
+                    cell->packed_readers = next << READERS_SET_SHIFT |
+                                           (cell->packed_readers & (SITE_MASK | 0xf << READERS_BYTES_SHIFT));
                     return;
                 }
             }
-        } else if (cell->packed_readers >> 30 == READ_ALWAYS_RACES >> 30 &&
-                   cell->read_epoch >= simt_order.first_epoch &&
-                   !(~cell->packed_readers >> READ_BYTES_SHIFT & access.byte_mask)) {
+        } else if (cell->packed_readers >> 30 == READERS_RACE_WITH_LATER_WRITES >> 30 &&
+                   cell->read_epoch >= simt_order.launch_begin_epoch &&
+                   !(~cell->packed_readers >> READERS_BYTES_SHIFT & access.byte_mask)) {
             return;
         }
     }
@@ -236,14 +242,14 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
 /** Checks and records a load. */
 static inline __attribute__((always_inline)) void shadow_check_load(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = (uint32_t)access.byte_mask << CELL_STATE_SHIFT;
+    const uint32_t written = (uint32_t)access.byte_mask << SHARED_WORD_WRITTEN_SHIFT;
 
     if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(cell->packed_write & state)) {
-            simt_check_marked_load(cell, access);
+        if (SIMT_UNLIKELY(cell->packed_write & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
+            simt_check_load_against_marks(cell, access);
             return;
         }
-    } else if (SIMT_UNLIKELY((cell->packed_write & state) != state ||
+    } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
                              cell->write_epoch < simt_order.block_ordering.block_begin_epoch)) {
         if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
             simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
@@ -252,118 +258,121 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
 }
 
 /** Returns whether the write in a cell can be dropped once this store or atomic is recorded. */
-static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t write_epoch, uint32_t write,
+static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t write_epoch, uint32_t packed_write,
                                                                         struct word_access access)
 {
     if (access.access_type == ACCESS_ATOMIC)
-        return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.atomic_kind &&
-               access.atomic_kind < ATOMIC_CROSS_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
-    return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
-           shadow_is_ordered_by_barrier_or_thread(write_epoch, write);
+        return (packed_write & WRITE_IS_ATOMIC) && (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_kind &&
+               access.atomic_kind < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
+    return !(packed_write & WRITE_IS_ATOMIC) &&
+           !(packed_write >> WRITE_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
+           shadow_is_ordered_by_barrier_or_thread(write_epoch, packed_write);
 }
 
 /**
  * Returns the number of the set in a cell's `packed_readers` with the running thread added, or 0 if that set is not
- * cached. It is cached if shadow_readers_ordered() has returned true for an atomic.
+ * cached. It is cached if shadow_readers_allow_fast_path() has returned true for an atomic.
  */
-static inline uint32_t shadow_cached_set_with_thread(uint32_t read)
+static inline uint32_t shadow_cached_set_with_thread(uint32_t packed_readers)
 {
-    const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
-    const uint32_t me = simt_order.thread_bits >> CELL_THREAD_SHIFT;
+    const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
+    const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 
-    return set == me ? set : thread_set_cached_addition(set, me);
+    return set == me ? set : thread_set_cached_number_with(set, me);
 }
 
 /** Returns whether thread 0 is running and is the only one in the set `packed_readers`; its number is 0. */
 static inline bool shadow_set_is_only_thread_0(uint32_t packed_readers)
 {
-    return simt_order.thread_bits == 0 && (packed_readers >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
+    return simt_order.packed_thread == 0 && (packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1)) == 0;
 }
 
 /**
- * Returns whether all readers in a cell are ordered before the current access: by a barrier, or because the running
- * thread is the only one. For an atomic, returns whether the cell has only threads that did atomics, to which the
- * running thread can be added.
+ * Returns whether the readers in a cell allow the fast path for a store or an atomic: whether they are ordered before
+ * the current access by a barrier, or the running thread is the only one. For an atomic, returns whether the cell has
+ * only threads that did atomics, to which the running thread can be added.
  */
-static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
-                                                                         uint32_t horizon, struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path(const struct shadow_cell *cell,
+                                                                                 uint32_t horizon,
+                                                                                 struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
-        return access.access_type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_STORE);
+        return access.access_type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_VOLATILE_STORE);
     if (access.access_type == ACCESS_ATOMIC) {
-        if (cell->packed_readers < READ_ATOMIC_THREADS || cell->read_epoch == UINT32_MAX ||
-            access.atomic_kind >= ATOMIC_CROSS_BLOCK)
+        if (cell->packed_readers < READERS_ARE_ATOMIC_UPDATERS || cell->read_epoch == UINT32_MAX ||
+            access.atomic_kind >= ATOMIC_SAW_OTHER_BLOCK)
             return false;
-        if ((cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return true;
         return cell->read_epoch == simt_order.epoch &&
-               (cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == access.byte_mask &&
+               (cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == access.byte_mask &&
                (shadow_cached_set_with_thread(cell->packed_readers) != 0 ||
                 shadow_set_is_only_thread_0(cell->packed_readers));
     }
-    return cell->packed_readers < READ_ALWAYS_RACES &&
+    return cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
            (shadow_is_ordered_by_barrier(cell->read_epoch) ||
             (cell->read_epoch >= simt_order.turn_begin_epoch &&
-             cell->packed_readers >> READ_SET_SHIFT == simt_order.thread_bits >> CELL_THREAD_SHIFT));
+             cell->packed_readers >> READERS_SET_SHIFT == simt_order.packed_thread >> WRITE_THREAD_SHIFT));
 }
 
-/** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_ordered(). */
-static inline __attribute__((always_inline)) void shadow_add_atomic_thread(struct shadow_cell *cell, uint32_t horizon,
-                                                                           struct word_access access)
+/** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_allow_fast_path(). */
+static inline __attribute__((always_inline)) void shadow_add_atomic_updater(struct shadow_cell *cell, uint32_t horizon,
+                                                                            struct word_access access)
 {
-    uint32_t set = simt_order.thread_bits >> CELL_THREAD_SHIFT;
+    uint32_t set = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 
     if (cell->read_epoch >= horizon) {
-        if ((cell->packed_readers >> READ_BYTES_SHIFT & 0xf) == 0)
+        if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return;
         set = shadow_cached_set_with_thread(cell->packed_readers);
     }
     cell->read_epoch = simt_order.epoch;
-    cell->packed_readers = READ_ATOMIC_THREADS | set << READ_SET_SHIFT |
-                           (uint32_t)access.byte_mask << READ_BYTES_SHIFT | access.site_index;
+    cell->packed_readers = READERS_ARE_ATOMIC_UPDATERS | set << READERS_SET_SHIFT |
+                           (uint32_t)access.byte_mask << READERS_BYTES_SHIFT | access.site_index;
 }
 
-/** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */
+/** Checks and records a store or an atomic of bytes that may be written. `word_state` becomes the word's state. */
 static inline __attribute__((always_inline)) void shadow_check_store_races(struct shadow_cell *cell,
-                                                                           struct word_access access, uint32_t state)
+                                                                           struct word_access access,
+                                                                           uint32_t word_state)
 {
     const uint32_t horizon = shadow_ordered_before_epoch(access.space);
 
-    if (!shadow_readers_ordered(cell, horizon, access) ||
+    if (!shadow_readers_allow_fast_path(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_epoch >= horizon) &&
          !shadow_replaces_write(cell->write_epoch, cell->packed_write, access))) {
-        simt_check_store_races_slow_path(cell, access, state);
+        simt_check_store_races_slow_path(cell, access, word_state);
         return;
     }
     if (access.access_type == ACCESS_ATOMIC)
-        shadow_add_atomic_thread(cell, horizon, access);
+        shadow_add_atomic_updater(cell, horizon, access);
     cell->write_epoch = simt_order.epoch;
-    cell->packed_write = simt_order.thread_bits | state | access.site_index;
+    cell->packed_write = simt_order.packed_thread | word_state | access.site_index;
     if (access.access_type == ACCESS_ATOMIC)
-        cell->packed_write |= CELL_ATOMIC | (uint32_t)access.atomic_kind << CELL_BYTES_SHIFT;
+        cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_kind << WRITE_BYTES_SHIFT;
     else
-        cell->packed_write |= (uint32_t)access.byte_mask << CELL_BYTES_SHIFT;
+        cell->packed_write |= (uint32_t)access.byte_mask << WRITE_BYTES_SHIFT;
 }
 
 /** Checks and records a store or an atomic. */
 static inline __attribute__((always_inline)) void shadow_check_store(struct shadow_cell *cell,
                                                                      struct word_access access)
 {
-    uint32_t state = cell->packed_write & CELL_STATE;
+    uint32_t word_state = cell->packed_write & WORD_STATE_MASK;
 
     if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(state & (uint32_t)access.byte_mask << CELL_STATE_SHIFT)) {
-            simt_check_marked_store(cell, access);
+        if (SIMT_UNLIKELY(word_state & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
+            simt_check_store_against_marks(cell, access);
             return;
         }
     } else {
         if (cell->write_epoch < simt_order.block_ordering.block_begin_epoch)
-            state = 0;
-        if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(state >> CELL_STATE_SHIFT)))
+            word_state = 0;
+        if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(word_state >> SHARED_WORD_WRITTEN_SHIFT)))
             simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
-        state |= (uint32_t)access.byte_mask << CELL_STATE_SHIFT;
+        word_state |= (uint32_t)access.byte_mask << SHARED_WORD_WRITTEN_SHIFT;
     }
-    shadow_check_store_races(cell, access, state);
+    shadow_check_store_races(cell, access, word_state);
 }
 
 #endif

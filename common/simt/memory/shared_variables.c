@@ -269,7 +269,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_epoch = EPOCH_NEVER;
-        shadow[word].packed_readers = READ_OUTSIDE_VARIABLES;
+        shadow[word].packed_readers = READERS_WORD_OUTSIDE_VARIABLES;
     }
 }
 
@@ -297,7 +297,7 @@ void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_
 
 bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell)
 {
-    return cell->read_epoch == EPOCH_NEVER && cell->packed_readers == READ_OUTSIDE_VARIABLES;
+    return cell->read_epoch == EPOCH_NEVER && cell->packed_readers == READERS_WORD_OUTSIDE_VARIABLES;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -471,8 +471,8 @@ static bool is_used(const struct variable *variable)
     for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
-        if (cell->write_epoch >= simt_order.first_epoch ||
-            (cell->read_epoch >= simt_order.first_epoch && !simt_word_is_outside_shared_variables(cell)))
+        if (cell->write_epoch >= simt_order.launch_begin_epoch ||
+            (cell->read_epoch >= simt_order.launch_begin_epoch && !simt_word_is_outside_shared_variables(cell)))
             return true;
     }
     return false;
@@ -485,7 +485,7 @@ size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes)
 
     for (size_t i = 0; i < variables.count; i++)
         all += variables.variable[i].end - variables.variable[i].begin;
-    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT)
+    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT_LIMIT)
         return 0;
     for (size_t i = 0; i < variables.count; i++)
         used += is_used(&variables.variable[i]) ? variables.variable[i].end - variables.variable[i].begin : 0;
@@ -510,7 +510,7 @@ static void find_variables(void)
         simt_shared_variables_find(bytes, dynamic);
 }
 
-const char *simt_host_variable_overrun(uintptr_t address, size_t bytes, size_t *bytes_to_end)
+const char *simt_overrun_host_variable_name(uintptr_t address, size_t bytes, size_t *bytes_to_end)
 {
     const char *name = NULL;
 
@@ -578,7 +578,7 @@ void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end)
     }
 }
 
-_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned num_bytes, bool store, uintptr_t pc)
 {
     const struct variable *variable = variable_before(&globals, address);
     const bool inside = variable && address < variable->end;
@@ -586,19 +586,19 @@ _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned b
 
     describe(&globals, inside ? variable->end : address, where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
-                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_separator_after_place(where, bytes),
-                    where);
+                    store ? "writes" : "reads", num_bytes, num_bytes == 1 ? "" : "s",
+                    simt_that_begin_if_number(where, num_bytes), where);
 }
 
-_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t bytes,
-                                                   enum shadow_access access, uintptr_t pc)
+_Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t byte_mask,
+                                                   enum access_type access, uintptr_t pc)
 {
-    const int count = __builtin_popcount(bytes);
+    const int count = __builtin_popcount(byte_mask);
     char where[160];
 
-    describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
+    describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(byte_mask), where,
              sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
                     simt_access_verb(access), count, count == 1 ? "" : "s",
-                    simt_separator_after_place(where, (unsigned)count), where);
+                    simt_that_begin_if_number(where, (unsigned)count), where);
 }

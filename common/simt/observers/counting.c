@@ -27,7 +27,7 @@ static struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
 static int branch_count;
 
 /** The requests of each line, in the order of their first requests, if they are counted. */
-static struct simt_request_line request_lines[SIMT_MAX_REQUEST_LINES];
+static struct simt_line_requests request_lines[SIMT_MAX_LINE_REQUESTS];
 static int request_line_count;
 static bool counts_request_lines;
 
@@ -81,8 +81,8 @@ bool simt_counting_begin(const char *launch_name)
 
 void simt_counting_end(void)
 {
-    counters->lane_events += simt_progress.num_replayed_events;
-    counters->collective_arrivals += simt_progress.num_collective_arrivals;
+    counters->lane_events += simt_loop_watchdog.num_replayed_events;
+    counters->collective_arrivals += simt_loop_watchdog.num_collective_arrivals;
 }
 
 void simt_counters_reset(void)
@@ -92,12 +92,12 @@ void simt_counters_reset(void)
     request_line_count = 0;
 }
 
-void simt_count_request_lines(void)
+void simt_enable_line_request_counts(void)
 {
     counts_request_lines = true;
 }
 
-int simt_request_lines(struct simt_request_line list[SIMT_MAX_REQUEST_LINES])
+int simt_read_line_requests(struct simt_line_requests list[SIMT_MAX_LINE_REQUESTS])
 {
     memcpy(list, request_lines, (size_t)request_line_count * sizeof *request_lines);
     return request_line_count;
@@ -234,10 +234,10 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
 
     *least = 0;
     for (unsigned i = 0; i < request->num_lanes;) {
-        const unsigned phase = request->packed_lanes[i] / lanes_each;
+        const unsigned phase = request->lane_numbers[i] / lanes_each;
         unsigned in_phase = 0;
 
-        for (; i < request->num_lanes && request->packed_lanes[i] / lanes_each == phase; i++)
+        for (; i < request->num_lanes && request->lane_numbers[i] / lanes_each == phase; i++)
             word[in_phase++] = (uint32_t)(request->packed_offsets[i] / 4);
         wavefronts += count_phase(word, in_phase, words_each);
         ++*least;
@@ -273,8 +273,8 @@ static void count_request_line(const struct memory_request *request)
 
     while (i < request_line_count && (request_lines[i].pc != request->pc || request_lines[i].kind != kind))
         i++;
-    if (kind && i == request_line_count && request_line_count < SIMT_MAX_REQUEST_LINES)
-        request_lines[request_line_count++] = (struct simt_request_line){.pc = request->pc, .kind = kind};
+    if (kind && i == request_line_count && request_line_count < SIMT_MAX_LINE_REQUESTS)
+        request_lines[request_line_count++] = (struct simt_line_requests){.pc = request->pc, .kind = kind};
     if (i < request_line_count)
         request_lines[i].num_requests++;
 }
@@ -380,7 +380,7 @@ const struct observer simt_counting_observer = {
     .basic_block_issued = count_block,
     .warp_diverged = count_divergence,
     .request_issued = count_request,
-    .bulk_copied = count_bulk_copy,
+    .bulk_copy_issued = count_bulk_copy,
     .collective_done = count_collective,
-    .barrier_opens = count_barrier,
+    .block_barrier_opens = count_barrier,
 };

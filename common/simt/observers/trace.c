@@ -70,7 +70,7 @@ static const struct {
 /** A lane's part of an entry. */
 struct cell {
     uint64_t offset;
-    uint64_t in;    /**< operand, the low 8 bytes of the value in memory, or lane_uses_mbarrier's `operand` */
+    uint64_t in;    /**< operand, the low 8 bytes of the value in memory, or watched_lane_uses_mbarrier's `operand` */
     uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
     int32_t number; /**< number of the allocation, of the lane read from, or of an mbarrier's phase */
     bool known;     /**< whether the value is known */
@@ -100,7 +100,7 @@ struct value {
 };
 
 struct queue {
-    struct value value[LANE_EVENTS];
+    struct value value[LANE_EVENT_CAPACITY];
     uint32_t pushed;
     uint32_t settled; /**< no value before this one is pending */
     uint32_t popped;
@@ -163,7 +163,7 @@ static bool is_wanted(const char *name)
     return !trace.only || (strlen(trace.only) == length && strncmp(name, trace.only, length) == 0);
 }
 
-bool simt_tracing_begin(const struct launch *launch)
+bool simt_trace_start_if_requested(const struct launch *launch)
 {
     uintptr_t shared;
     size_t shared_bytes;
@@ -193,7 +193,7 @@ static void trace_block(uint32_t number)
 static void settle(struct queue *queue)
 {
     for (; queue->settled != queue->pushed; queue->settled++) {
-        struct value *value = &queue->value[queue->settled % LANE_EVENTS];
+        struct value *value = &queue->value[queue->settled % LANE_EVENT_CAPACITY];
 
         if (value->pending)
             memcpy(value->word, value->address, value->bytes);
@@ -205,7 +205,7 @@ static void settle(struct queue *queue)
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
-        const struct value *value = &queue->value[i % LANE_EVENTS];
+        const struct value *value = &queue->value[i % LANE_EVENT_CAPACITY];
         const uintptr_t other = (uintptr_t)value->address;
 
         if (value->pending && address < other + value->bytes && other < address + bytes)
@@ -227,7 +227,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
         settle(queue);
 
-    struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
+    struct value *value = &queue->value[queue->pushed++ % LANE_EVENT_CAPACITY];
 
     *value = (struct value){.address = address,
                             .bytes = (uint8_t)bytes,
@@ -243,7 +243,7 @@ static void trace_two_numbers(uint64_t number, uint64_t other)
     struct queue *queue = &trace.queue[simt_running.lane->thread];
 
     if (simt_memory.is_watched)
-        queue->value[queue->pushed++ % LANE_EVENTS] = (struct value){.word = {number, other}, .known = true};
+        queue->value[queue->pushed++ % LANE_EVENT_CAPACITY] = (struct value){.word = {number, other}, .known = true};
 }
 
 static void trace_stop(const struct warp *warp)
@@ -306,7 +306,7 @@ static void trace_request(const struct memory_request *request)
     if (kind == EVENT_ASYNC_COPY_READ &&
         request->bytes_per_lane == 0) { /* a copy of zeros only, which reads no memory */
         for (unsigned i = 0; i < request->num_lanes; i++)
-            trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread].popped++;
+            trace.queue[simt_running.warp_lanes[request->lane_numbers[i]].thread].popped++;
         return;
     }
     struct cell *cell = append(
@@ -320,8 +320,8 @@ static void trace_request(const struct memory_request *request)
                        .operation = kind == EVENT_MBARRIER ? operations[request->mbarrier_operation].name : NULL});
 
     for (unsigned i = 0; cell && i < request->num_lanes; i++, cell++) {
-        struct queue *queue = &trace.queue[simt_running.warp_lanes[request->packed_lanes[i]].thread];
-        const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
+        struct queue *queue = &trace.queue[simt_running.warp_lanes[request->lane_numbers[i]].thread];
+        const struct value *value = &queue->value[queue->popped++ % LANE_EVENT_CAPACITY];
         const uint64_t offset = request->packed_offsets[i];
 
         *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
@@ -386,7 +386,7 @@ static void trace_barrier(const struct block *block)
 static void trace_return(lane_mask lanes)
 {
     const struct lane *lane = &simt_running.warp_lanes[lowest_lane(lanes)];
-    const bool has_event = lane->first_unreplayed_event > lane->event_buffer_end - LANE_EVENTS;
+    const bool has_event = lane->first_unreplayed_event > lane->event_buffer_end - LANE_EVENT_CAPACITY;
 
     if (!simt_memory.is_watched)
         return;
@@ -398,14 +398,14 @@ static void trace_return(lane_mask lanes)
 
 const struct observer simt_tracing_observer = {
     .block_begins_or_resumes = trace_block,
-    .lane_accesses = trace_access,
-    .lane_issues_bulk_copy = trace_two_numbers,
-    .lane_uses_mbarrier = trace_two_numbers,
+    .watched_lane_accesses = trace_access,
+    .watched_lane_issues_bulk_copy = trace_two_numbers,
+    .watched_lane_uses_mbarrier = trace_two_numbers,
     .lanes_stopped = trace_stop,
     .lanes_returned = trace_return,
     .request_issued = trace_request,
     .collective_done = trace_collective,
-    .barrier_opens = trace_barrier,
+    .block_barrier_opens = trace_barrier,
 };
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

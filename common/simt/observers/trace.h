@@ -18,6 +18,6 @@ extern const struct observer simt_tracing_observer;
  * is the first one after simt_trace_begin() or, after simt_trace_restrict_to_kernel(), the first one of the given
  * kernel.
  */
-bool simt_tracing_begin(const struct launch *launch);
+bool simt_trace_start_if_requested(const struct launch *launch);
 
 #endif

@@ -20,7 +20,7 @@ struct ordering_state simt_order;
 
 static unsigned running_thread(void)
 {
-    return simt_order.thread_bits >> CELL_THREAD_SHIFT;
+    return simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 }
 
 /*
@@ -75,7 +75,7 @@ uint32_t simt_block_running_at(uint32_t epoch)
 
 bool simt_epoch_can_never_be_ordered(uint32_t epoch)
 {
-    return !simt_order.blocks_are_interleaved && epoch >= simt_order.first_epoch &&
+    return !simt_order.blocks_are_interleaved && epoch >= simt_order.launch_begin_epoch &&
            epoch < simt_order.block_ordering.block_begin_epoch && !segments[segment_at(epoch)].released;
 }
 
@@ -166,7 +166,7 @@ static struct release_record *add_release_record(uintptr_t address, uint64_t rea
 
 static void forget_clock(struct vector_clock **clock)
 {
-    simt_vector_clock_release(*clock);
+    simt_vector_clock_drop_reference(*clock);
     *clock = NULL;
 }
 
@@ -229,7 +229,7 @@ bool simt_order_is_unreleased_since(uint32_t epoch)
 {
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
+    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
     const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
     return simt_order.block_ordering.barrier_ordered_before_epoch <= epoch &&
@@ -257,7 +257,7 @@ static void acquire_releases(uintptr_t address, const struct release_record *all
         join_clock(&order->clock_acquired_before_fence_in_block, to_block->clock);
 }
 
-void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
+void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
 {
     const uintptr_t key = grid_address(address);
     const struct release_record *all = find_release(key, ALL_THREADS);
@@ -311,31 +311,32 @@ static void overlap(const struct past_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
     simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
-    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
+    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.launch_begin_epoch;
     while (count > 1 && launch[count - 1].has_synced_dependency)
         count--;
     simt_order.first_epoch_ordered_by_dependency_sync = count > 0 ? launch[count - 1].first_epoch
-                                                                  : simt_order.first_epoch;
+                                                                  : simt_order.launch_begin_epoch;
 }
 
-void simt_order_grid_dependency_sync(void)
+void simt_order_record_grid_dependency_sync(void)
 {
     struct thread_ordering_clocks *order = overlapped.count > 0 ? own_order() : NULL;
 
     simt_order.has_synced_dependency = true;
     if (order)
-        order->happens_before = simt_vector_clock_advance(
-            order->happens_before, simt_clock_thread_of_overlapped_launches(), CLOCK_LANE, simt_order.first_epoch);
+        order->happens_before = simt_vector_clock_advance(order->happens_before,
+                                                          simt_vector_clock_overlapped_launches_thread(), CLOCK_LANE,
+                                                          simt_order.launch_begin_epoch);
 }
 
 static void drop_threads(struct thread_ordering_clocks *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        simt_vector_clock_release(threads[i].happens_before);
-        simt_vector_clock_release(threads[i].clock_to_release);
-        simt_vector_clock_release(threads[i].clock_to_release_in_block);
-        simt_vector_clock_release(threads[i].clock_acquired_before_fence);
-        simt_vector_clock_release(threads[i].clock_acquired_before_fence_in_block);
+        simt_vector_clock_drop_reference(threads[i].happens_before);
+        simt_vector_clock_drop_reference(threads[i].clock_to_release);
+        simt_vector_clock_drop_reference(threads[i].clock_to_release_in_block);
+        simt_vector_clock_drop_reference(threads[i].clock_acquired_before_fence);
+        simt_vector_clock_drop_reference(threads[i].clock_acquired_before_fence_in_block);
     }
 }
 
@@ -352,7 +353,7 @@ void simt_order_end_block(struct block_ordering *block)
 bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
-    simt_order.first_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
+    simt_order.launch_begin_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.blocks_are_interleaved = interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
@@ -382,10 +383,10 @@ static void share_clock(struct thread_ordering_clocks *threads, unsigned warps, 
 
         if (!(lanes >> i % WARP_LANES & 1) || *clock == interleaved)
             continue;
-        simt_vector_clock_release(*clock);
-        *clock = simt_vector_clock_retain(interleaved);
+        simt_vector_clock_drop_reference(*clock);
+        *clock = simt_vector_clock_add_reference(interleaved);
     }
-    simt_vector_clock_release(interleaved);
+    simt_vector_clock_drop_reference(interleaved);
 }
 
 static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_mask lanes)
@@ -420,7 +421,7 @@ void simt_order_open_grid_barrier(struct block_ordering *block)
         share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
+void simt_order_record_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
 {
     uint32_t joined[WARP_LANES] = {0};
 
@@ -455,8 +456,8 @@ static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *or
 {
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
-    const uint64_t thread = clock_thread_number(simt_order.block_number, me);
-    struct vector_clock *now = simt_vector_clock_retain(order->happens_before);
+    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
+    struct vector_clock *now = simt_vector_clock_add_reference(order->happens_before);
 
     now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block_ordering.barrier_ordered_before_epoch);
     now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->syncwarp_ordered_before_epoch);
@@ -468,7 +469,7 @@ static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *or
     return simt_vector_clock_advance(now, thread, CLOCK_LANE, simt_order.epoch);
 }
 
-void simt_order_fence(bool in_block)
+void simt_order_record_fence(bool in_block)
 {
     struct thread_ordering_clocks *order = own_order();
 
@@ -483,7 +484,7 @@ void simt_order_fence(bool in_block)
     join_clock(&order->clock_to_release_in_block, now);
     if (!in_block)
         join_clock(&order->clock_to_release, now);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 void simt_order_mbarrier_release(struct vector_clock **released)
@@ -496,13 +497,13 @@ void simt_order_mbarrier_release(struct vector_clock **released)
     struct vector_clock *now = clock_of_now(order);
 
     join_clock(released, now);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *released = simt_vector_clock_advance(*released, clock_thread_number(simt_order.block_number, thread), CLOCK_LANE,
-                                          epoch + 1);
+    *released = simt_vector_clock_advance(*released, vector_clock_thread_number(simt_order.block_number, thread),
+                                          CLOCK_LANE, epoch + 1);
 }
 
 void simt_order_mbarrier_acquire(struct vector_clock *released)
@@ -512,22 +513,22 @@ void simt_order_mbarrier_acquire(struct vector_clock *released)
     if (!order)
         return;
     if (order->happens_before == last_acquired.before && released == last_acquired.released) {
-        simt_vector_clock_release(order->happens_before);
-        order->happens_before = simt_vector_clock_retain(last_acquired.after);
+        simt_vector_clock_drop_reference(order->happens_before);
+        order->happens_before = simt_vector_clock_add_reference(last_acquired.after);
         return;
     }
     const struct acquired old = last_acquired;
 
-    last_acquired.before = simt_vector_clock_retain(order->happens_before);
-    last_acquired.released = simt_vector_clock_retain(released);
+    last_acquired.before = simt_vector_clock_add_reference(order->happens_before);
+    last_acquired.released = simt_vector_clock_add_reference(released);
     join_clock(&order->happens_before, released);
-    last_acquired.after = simt_vector_clock_retain(order->happens_before);
-    simt_vector_clock_release(old.before);
-    simt_vector_clock_release(old.released);
-    simt_vector_clock_release(old.after);
+    last_acquired.after = simt_vector_clock_add_reference(order->happens_before);
+    simt_vector_clock_drop_reference(old.before);
+    simt_vector_clock_drop_reference(old.released);
+    simt_vector_clock_drop_reference(old.after);
 }
 
-void simt_order_proxy_fence(int space)
+void simt_order_record_proxy_fence(int space)
 {
     struct thread_ordering_clocks *order = own_order();
 
@@ -537,7 +538,7 @@ void simt_order_proxy_fence(int space)
     struct vector_clock *now = clock_of_now(order);
 
     order->happens_before = simt_vector_clock_join_async_proxy(order->happens_before, now, space);
-    simt_vector_clock_release(now);
+    simt_vector_clock_drop_reference(now);
 }
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
@@ -582,7 +583,7 @@ const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
 static bool has_synced_dependency(bool volatile_load)
 {
     return simt_order.all_have_synced_dependency ||
-           is_known(simt_clock_thread_of_overlapped_launches(), simt_order.ordered_before_epoch, volatile_load);
+           is_known(simt_vector_clock_overlapped_launches_thread(), simt_order.ordered_before_epoch, volatile_load);
 }
 
 const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
@@ -608,7 +609,7 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_lo
     const unsigned me = running_thread();
     const bool here = simt_is_epoch_of_running_block(epoch);
 
-    if (epoch < simt_order.first_epoch)
+    if (epoch < simt_order.launch_begin_epoch)
         return ordered_launch(epoch, volatile_load);
     if (epoch < simt_order.grid_barrier_ordered_before_epoch)
         return true;
@@ -618,8 +619,8 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_lo
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return is_known(clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread), epoch,
-                    volatile_load);
+    return is_known(vector_clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread),
+                    epoch, volatile_load);
 }
 
 bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
@@ -631,7 +632,7 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
     if (epoch < simt_order.ordered_before_epoch ||
         (epoch < simt_order.block_ordering.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
         return true;
-    FOR_EACH_LANE (warp, threads->warps) {
+    FOR_EACH_LANE (warp, threads->warp_mask) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
             if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
                 continue;
@@ -651,6 +652,7 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
                                                                  : simt_block_running_at(epoch);
 
     return simt_order.block_ordering.thread_clocks &&
-           epoch < simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
-                                           simt_clock_async_proxy_thread(clock_thread_number(block, thread), space));
+           epoch < simt_vector_clock_epoch(
+                       simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
+                       simt_vector_clock_async_proxy_thread(vector_clock_thread_number(block, thread), space));
 }

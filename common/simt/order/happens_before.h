@@ -80,8 +80,8 @@ struct block_ordering {
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
 struct ordering_state {
     uint32_t epoch;
-    uint32_t thread_bits; /**< number of the running thread, shifted to its bits in a shadow cell */
-    uint32_t first_epoch; /**< epoch at which the launch began */
+    uint32_t packed_thread;      /**< number of the running thread, shifted by WRITE_THREAD_SHIFT (shadow_cell.h) */
+    uint32_t launch_begin_epoch; /**< epoch at which the launch began */
     /**
      * End of the last grid barrier, or start of the launch: this launch's accesses at epochs below this are ordered.
      */
@@ -120,7 +120,7 @@ void simt_order_end_block(struct block_ordering *block);
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
 void simt_order_record_block_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
-void simt_order_grid_dependency_sync(void);
+void simt_order_record_grid_dependency_sync(void);
 /**
  * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
  * the grid.
@@ -131,15 +131,15 @@ void simt_order_open_grid_barrier(struct block_ordering *block);
  * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first
  * thread is `first_thread`.
  */
-void simt_order_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
+void simt_order_record_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
 /** Records a fence of the running thread, either for its block only or for all threads. */
-void simt_order_fence(bool in_block);
+void simt_order_record_fence(bool in_block);
 
 /**
  * Records an atomic or a volatile access by the running thread at an address. `has_written` is true if the access has
  * written to the address, and `has_read` if it has read the value there.
  */
-void simt_order_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
+void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
 /** Ends the release/acquire edges of a 4-byte word, because a non-atomic store has overwritten it. */
 void simt_order_end_release_edges(uintptr_t address);
 /**
@@ -158,10 +158,10 @@ void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thre
 /** Acquires an mbarrier's clock for the running thread. */
 void simt_order_mbarrier_acquire(struct vector_clock *released);
 /**
- * Records a proxy fence of the running thread between its accesses to `space`, an enum shadow_space, and those of the
+ * Records a proxy fence of the running thread between its accesses to `space`, an enum memory_space, and those of the
  * asynchronous proxy.
  */
-void simt_order_proxy_fence(int space);
+void simt_order_record_proxy_fence(int space);
 /**
  * Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before the current
  * operation.

@@ -14,69 +14,76 @@
  */
 struct shadow_cell {
     uint32_t write_epoch;
-    uint32_t packed_write; /**< thread, bytes, atomic, state, site */
+    uint32_t packed_write; /**< WRITE_*, site; and the word's state, WORD_STATE_MASK */
     uint32_t read_epoch;
-    uint32_t packed_readers; /**< kind, set of threads, bytes, site */
+    uint32_t packed_readers; /**< READERS_*, site */
 };
 
 enum {
-    CELL_THREAD_SHIFT = 22,
-    CELL_BYTES_SHIFT = 18,
-    CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
+    /* packed_write: the thread, and the mask of the bytes that it wrote or, for an atomic, its enum atomic_kind. */
+    WRITE_THREAD_SHIFT = 22,
+    WRITE_BYTES_SHIFT = 18,
+    WRITE_IS_ATOMIC = 1 << 17,
 
     /*
-     * State bits, one per byte: in global memory, bytes that may be inaccessible or unwritten; in shared memory, bytes
-     * that have been written. For an atomic, CELL_BYTES holds its enum atomic_kind.
+     * Also in packed_write, one bit per byte of the word: in global memory, bytes with a mark (struct word_marks),
+     * which may be inaccessible or unwritten; in shared memory, bytes that have been written.
      */
-    CELL_ATOMIC = 1 << 17,
-    CELL_STATE_SHIFT = 13,
-    CELL_STATE = 0xf << CELL_STATE_SHIFT,
+    WORD_STATE_SHIFT = 13,
+    WORD_STATE_MASK = 0xf << WORD_STATE_SHIFT,
+    GLOBAL_WORD_MARKED_SHIFT = WORD_STATE_SHIFT,
+    SHARED_WORD_WRITTEN_SHIFT = WORD_STATE_SHIFT,
 
-    /* A read: all threads of the set read these bytes at the read's epoch. */
-    READ_SET_SHIFT = 17,
-    READ_SET_BITS = 13,
-    READ_BYTES_SHIFT = 13,
+    /* packed_readers: all threads of the set read these bytes at `read_epoch`. */
+    READERS_SET_SHIFT = 17,
+    READERS_SET_BITS = 13,
+    READERS_BYTES_SHIFT = 13,
 
+    /* The site of the write or of the reads: see simt_pc_of_site(). */
     SITE_BITS = 13,
-    CELL_SITE = (1 << SITE_BITS) - 1,
+    SITE_MASK = (1 << SITE_BITS) - 1,
 };
 
 /** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before this value. */
 #define EPOCH_NEVER UINT32_MAX
 
-/* Kinds of a read. */
+/* What packed_readers means if it is more than a set of threads that have read the word. */
 
 /** Every later write to these bytes in this launch is a race. */
-#define READ_ALWAYS_RACES (1u << 30)
-/** The word has a history; the latest epoch in it is the cell's. */
-#define READ_HISTORY (1u << 31)
-/** No reads: the set's threads have updated the word atomically; if no bytes are set, also READ_ALWAYS_RACES. */
-#define READ_ATOMIC_THREADS (3u << 30)
+#define READERS_RACE_WITH_LATER_WRITES (1u << 30)
+/** The word's readers and writes are in its history, whose latest epoch is `read_epoch`. */
+#define READERS_IN_HISTORY (1u << 31)
+/**
+ * The set's threads have not read the word but updated it atomically; if no bytes are set, every later plain access in
+ * this launch is a race.
+ */
+#define READERS_ARE_ATOMIC_UPDATERS (3u << 30)
 /** At EPOCH_NEVER: the word belongs to no variable (shared_variables.c). */
-#define READ_OUTSIDE_VARIABLES (3u << 30)
-/** At EPOCH_NEVER: an asynchronous copy writes the word (copies.c). */
-#define READ_COPY_IN_FLIGHT (READ_OUTSIDE_VARIABLES | 1)
+#define READERS_WORD_OUTSIDE_VARIABLES (3u << 30)
+/** At EPOCH_NEVER: an asynchronous copy is writing the word (copies.c). */
+#define READERS_ASYNC_COPY_IS_WRITING (READERS_WORD_OUTSIDE_VARIABLES | 1)
 
 /**
- * Kind of an atomic: its size, the bytes of the word that it accesses, its scope, and whether it is a volatile store.
+ * Kind of an atomic: its size and place in the word, its scope, whether it has seen an atomic of another block, and
+ * whether it is a volatile store.
  */
 enum atomic_kind {
-    ATOMIC_4,
-    ATOMIC_8,
-    ATOMIC_LOW_2,
-    ATOMIC_HIGH_2,
-    ATOMIC_CROSS_BLOCK = 4, /**< it has seen an atomic of another block */
+    ATOMIC_4_BYTES,
+    ATOMIC_8_BYTES,
+    ATOMIC_LOW_2_BYTES,
+    ATOMIC_HIGH_2_BYTES,
+    ATOMIC_SAW_OTHER_BLOCK = 4,
     ATOMIC_BLOCK_SCOPE = 8,
-    ATOMIC_STORE = 0x40,
-    ATOMIC_1 = 0x80,
-    ATOMIC_BYTES = 0x83
+    ATOMIC_VOLATILE_STORE = 0x40,
+    ATOMIC_1_BYTE = 0x80,
+    ATOMIC_SIZE_MASK = 0x83
 };
 
-enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
-enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_VOLATILE_LOAD };
+enum memory_space { SPACE_GLOBAL, SPACE_SHARED };
+enum access_type { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_VOLATILE_LOAD };
 
 /** Returns the verb phrase with which messages describe an access. */
-static inline const char *simt_access_verb(enum shadow_access access)
+static inline const char *simt_access_verb(enum access_type access)
 {
     static const char *const verbs[] = {"reads", "writes", "updates atomically", "reads"};
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t simt_latest_position;
-struct stream_clock simt_host_clock;
+uint64_t simt_latest_work_position;
+struct stream_clock simt_host_stream_clock;
 bool simt_has_several_streams;
 
 static struct stream_state default_streams[FIRST_CREATED_STREAM] = {
@@ -23,10 +23,10 @@ size_t simt_num_streams = FIRST_CREATED_STREAM;
 
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind)
 {
-    return (uintptr_t)(generation << GENERATION_SHIFT | number * HANDLE_STEP | kind);
+    return (uintptr_t)(generation << HANDLE_GENERATION_SHIFT | number * HANDLE_NUMBER_STRIDE | kind);
 }
 
-cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site)
+cudaError_t simt_report_invalid_handle(const char *function, const char *handle_kind, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
 
@@ -41,12 +41,13 @@ cudaError_t simt_reject_handle(const char *function, const char *handle_kind, ui
 size_t simt_stream_number(cudaStream_t stream)
 {
     const uintptr_t handle = (uintptr_t)stream;
-    const size_t number = handle % (1 << GENERATION_SHIFT) / HANDLE_STEP;
+    const size_t number = handle % (1 << HANDLE_GENERATION_SHIFT) / HANDLE_NUMBER_STRIDE;
 
     if (handle <= 2)
         return handle == 2 ? STREAM_PER_THREAD : STREAM_LEGACY;
-    if (handle % HANDLE_STEP != HANDLE_STREAM || number < FIRST_CREATED_STREAM || number >= simt_num_streams ||
-        !simt_streams[number].is_alive || simt_streams[number].handle_generation != handle >> GENERATION_SHIFT)
+    if (handle % HANDLE_NUMBER_STRIDE != HANDLE_KIND_STREAM || number < FIRST_CREATED_STREAM ||
+        number >= simt_num_streams || !simt_streams[number].is_alive ||
+        simt_streams[number].handle_generation != handle >> HANDLE_GENERATION_SHIFT)
         return MAX_HANDLES;
     return number;
 }
@@ -61,7 +62,7 @@ size_t simt_stream_find_unused_number(void)
 {
     for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
         if (!simt_streams[i].is_alive &&
-            simt_streams[i].latest_work_position <= simt_stream_clock_position(&simt_host_clock, i))
+            simt_streams[i].latest_work_position <= simt_stream_clock_position(&simt_host_stream_clock, i))
             return i;
     }
     struct stream_state *larger = simt_num_streams < MAX_HANDLES ? malloc((simt_num_streams + 1) * sizeof *larger)
@@ -77,7 +78,7 @@ size_t simt_stream_find_unused_number(void)
     return simt_num_streams++;
 }
 
-void simt_stream_sync_legacy_default(size_t stream_number)
+void simt_stream_clock_join_legacy_default(size_t stream_number)
 {
     struct stream_state *stream = &simt_streams[stream_number];
 
@@ -88,8 +89,8 @@ void simt_stream_sync_legacy_default(size_t stream_number)
             (stream_number != STREAM_LEGACY && i != STREAM_LEGACY))
             continue;
         simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);
-        simt_stream_clock_advance(&stream->clock, i, simt_latest_position);
-        simt_streams[i].snapshot_position = simt_latest_position;
+        simt_stream_clock_advance(&stream->clock, i, simt_latest_work_position);
+        simt_streams[i].snapshot_position = simt_latest_work_position;
     }
 }
 
@@ -97,10 +98,10 @@ const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number)
 {
     static struct stream_clock published;
 
-    simt_stream_sync_legacy_default(stream_number);
+    simt_stream_clock_join_legacy_default(stream_number);
     published.num_streams = 0;
     simt_stream_clock_join(&published, &simt_streams[stream_number].clock);
-    simt_stream_clock_advance(&published, stream_number, simt_latest_position);
-    simt_streams[stream_number].snapshot_position = simt_latest_position;
+    simt_stream_clock_advance(&published, stream_number, simt_latest_work_position);
+    simt_streams[stream_number].snapshot_position = simt_latest_work_position;
     return &published;
 }

@@ -14,7 +14,13 @@
  * A handle combines a number with its generation, so that the handle of a destroyed stream or event is never mistaken
  * for that of a later one.
  */
-enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, MAX_HANDLES = 1 << 24 };
+enum {
+    HANDLE_KIND_STREAM = 8,
+    HANDLE_KIND_EVENT = 12,
+    HANDLE_NUMBER_STRIDE = 16,
+    HANDLE_GENERATION_SHIFT = 28,
+    MAX_HANDLES = 1 << 24
+};
 
 struct stream_state {
     uint64_t handle_generation; /**< 0 if never used */
@@ -33,17 +39,17 @@ extern struct stream_state *simt_streams;
 extern size_t simt_num_streams;
 /** True if there is more than one stream. Only then must the accesses of work to device memory be recorded. */
 extern bool simt_has_several_streams;
-/** Position of the latest work. Positions number the work in all streams consecutively. */
-extern uint64_t simt_latest_position;
+/** Position of the latest work item. Positions number the work in all streams consecutively. */
+extern uint64_t simt_latest_work_position;
 /** Clock of the work that the host has waited for. */
-extern struct stream_clock simt_host_clock;
+extern struct stream_clock simt_host_stream_clock;
 
 /** Destroys all streams that cudaStreamCreate has made. */
 void simt_streams_destroy(void);
-/** Returns the handle of stream or event number `number`; `kind` is HANDLE_STREAM or HANDLE_EVENT. */
+/** Returns the handle of stream or event number `number`; `kind` is HANDLE_KIND_STREAM or HANDLE_KIND_EVENT. */
 uintptr_t simt_make_handle(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
-cudaError_t simt_reject_handle(const char *function, const char *handle_kind, uintptr_t call_site);
+cudaError_t simt_report_invalid_handle(const char *function, const char *handle_kind, uintptr_t call_site);
 /** Returns the number of a stream, or MAX_HANDLES if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
 /**
@@ -53,11 +59,11 @@ size_t simt_stream_number(cudaStream_t stream);
 size_t simt_stream_find_unused_number(void);
 
 /**
- * Adds to a stream's clock the work that the default stream orders before the stream's next work. Must be called before
- * work is submitted to the stream. Work that the host has waited for need not be added, because it is no longer
- * pending.
+ * Adds to a stream's clock the work that the legacy default stream orders before the stream's next work: its own or, if
+ * this is the legacy default stream, that of the others. Must be called before work is submitted to the stream. Work
+ * that the host has waited for need not be added, because it is no longer pending.
  */
-void simt_stream_sync_legacy_default(size_t stream_number);
+void simt_stream_clock_join_legacy_default(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
 const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number);
 

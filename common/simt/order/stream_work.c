@@ -31,8 +31,8 @@ static struct work *pending;
 static size_t pending_count;
 static size_t pending_room;
 
-bool simt_work_uses_host_memory;
-bool simt_launches_share_host_memory;
+bool simt_pending_work_uses_host_memory;
+bool simt_has_pinned_or_managed_memory;
 
 void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_epoch);
 
@@ -76,19 +76,19 @@ static void forget_known(void)
 {
     size_t kept = 0;
 
-    simt_work_uses_host_memory = false;
+    simt_pending_work_uses_host_memory = false;
     for (size_t i = 0; i < pending_count; i++) {
-        if (pending[i].position <= simt_stream_clock_position(&simt_host_clock, pending[i].stream)) {
+        if (pending[i].position <= simt_stream_clock_position(&simt_host_stream_clock, pending[i].stream)) {
             free_uses(&pending[i]);
             continue;
         }
-        simt_work_uses_host_memory = simt_work_uses_host_memory || pending[i].uses_host;
+        simt_pending_work_uses_host_memory = simt_pending_work_uses_host_memory || pending[i].uses_host;
         pending[kept++] = pending[i];
     }
     pending_count = kept;
 }
 
-bool simt_clock_is_pending(const struct stream_clock *clock)
+bool simt_stream_clock_is_pending(const struct stream_clock *clock)
 {
     for (size_t i = 0; i < pending_count; i++) {
         if (pending[i].position <= simt_stream_clock_position(clock, pending[i].stream))
@@ -97,9 +97,9 @@ bool simt_clock_is_pending(const struct stream_clock *clock)
     return false;
 }
 
-void simt_host_waits_for_clock(const struct stream_clock *clock)
+void simt_record_host_wait_for_stream_clock(const struct stream_clock *clock)
 {
-    simt_stream_clock_join(&simt_host_clock, clock);
+    simt_stream_clock_join(&simt_host_stream_clock, clock);
     forget_known();
 }
 
@@ -113,7 +113,7 @@ static void join_uses(struct work *work, const struct work *other)
     }
 }
 
-void simt_prepare_second_stream(void)
+void simt_prepare_for_second_stream(void)
 {
     if (simt_has_several_streams)
         return;
@@ -138,17 +138,17 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     const size_t number = simt_stream_number(stream);
 
     if (number == MAX_HANDLES)
-        return simt_reject_handle(name, "stream", call_site);
+        return simt_report_invalid_handle(name, "stream", call_site);
     if (number == STREAM_PER_THREAD)
-        simt_prepare_second_stream();
-    simt_stream_sync_legacy_default(number);
+        simt_prepare_for_second_stream();
+    simt_stream_clock_join_legacy_default(number);
     free_uses(&current);
     current = (struct work){.stream = number,
-                            .position = ++simt_latest_position,
+                            .position = ++simt_latest_work_position,
                             .before = simt_streams[number].latest_work_position,
                             .name = name,
                             .call_site = call_site};
-    simt_streams[number].latest_work_position = simt_latest_position;
+    simt_streams[number].latest_work_position = simt_latest_work_position;
     simt_streams[number].has_returned_not_ready = false;
     return cudaSuccess;
 }
@@ -165,7 +165,7 @@ void simt_work_remove_uses(uintptr_t begin, size_t bytes)
             simt_ranges_remove(&pending[i].used[use], begin, begin + bytes);
 }
 
-void simt_work_record_host_use(enum work_use use, uintptr_t begin, size_t bytes)
+void simt_work_record_host_memory_use(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_work_record_use(use, begin, bytes);
     current.uses_host = true;
@@ -201,7 +201,7 @@ static void add_pending(void)
     memset(current.used, 0, sizeof current.used);
 }
 
-bool simt_work_find_race(struct work_race *race)
+bool simt_work_end_and_find_race(struct work_race *race)
 {
     for (enum work_use use = 0; use < NUM_USES; use++)
         simt_ranges_normalise(&current.used[use]);
@@ -211,22 +211,22 @@ bool simt_work_find_race(struct work_race *race)
         if (other->stream != current.stream &&
             other->position > simt_stream_clock_position(&simt_streams[current.stream].clock, other->stream) &&
             find_race(&current, other, race)) {
-            simt_host_waits_for_all();
+            simt_record_host_wait_for_all_work();
             return true;
         }
     }
     add_pending();
-    simt_work_uses_host_memory = simt_work_uses_host_memory || current.uses_host;
+    simt_pending_work_uses_host_memory = simt_pending_work_uses_host_memory || current.uses_host;
     return false;
 }
 
-cudaError_t simt_work_check_races(void)
+cudaError_t simt_work_end_and_report_race(void)
 {
     struct work_race race;
     char here[LOCATION_TEXT_SIZE];
     char there[LOCATION_TEXT_SIZE];
 
-    if (!simt_work_find_race(&race))
+    if (!simt_work_end_and_find_race(&race))
         return cudaSuccess;
     simt_format_source_line(current.call_site, here);
     simt_format_source_line(race.earlier_call_site, there);
@@ -244,7 +244,7 @@ cudaError_t simt_work_check_races(void)
  */
 static void forget_ended(struct past_launches *launches)
 {
-    const uint64_t host = simt_stream_clock_position(&simt_host_clock, current.stream);
+    const uint64_t host = simt_stream_clock_position(&simt_host_stream_clock, current.stream);
     const uint64_t stream = simt_stream_clock_position(&simt_streams[current.stream].clock, current.stream);
     size_t ended = 0;
 
@@ -279,16 +279,16 @@ void simt_work_end_overlap(cudaStream_t stream)
         simt_streams[number].latest_launches.num_launches = 0;
 }
 
-void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited)
+void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool has_synced_dependency)
 {
     struct past_launches *launches = &simt_streams[current.stream].latest_launches;
     struct past_launch *launch = &launches->launches[launches->num_launches - 1];
 
     launch->first_epoch = first_epoch;
     launch->end_epoch = last_epoch + 1;
-    launch->has_synced_dependency = waited;
-    current.uses_host = simt_launches_share_host_memory;
-    if (simt_has_several_streams || simt_launches_share_host_memory) {
+    launch->has_synced_dependency = has_synced_dependency;
+    current.uses_host = simt_has_pinned_or_managed_memory;
+    if (simt_has_several_streams || simt_has_pinned_or_managed_memory) {
         simt_work_record_launch_uses(first_epoch, last_epoch);
     } else {
         current.first_epoch = first_epoch;
@@ -313,19 +313,19 @@ static bool uses_range(const struct work *work, const struct byte_range *range)
 /** Number of bytes of the stack in which functions that have returned may have had their variables. */
 enum { RETURNED = 1 << 18 };
 
-const void *simt_graph_launch_stack;
+const void *simt_graph_launch_stack_pointer;
 
 bool simt_is_returned_local(const void *pointer)
 {
-    return (uintptr_t)simt_graph_launch_stack - (uintptr_t)pointer - 1 < RETURNED;
+    return (uintptr_t)simt_graph_launch_stack_pointer - (uintptr_t)pointer - 1 < RETURNED;
 }
 
-void simt_check_work_uses_no_returned_locals(const void *stack)
+void simt_check_work_uses_no_returned_locals(const void *stack_pointer)
 {
-    const struct byte_range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
+    const struct byte_range dead = {(uintptr_t)stack_pointer - RETURNED, (uintptr_t)stack_pointer};
     char location[LOCATION_TEXT_SIZE];
 
-    for (size_t i = 0; simt_work_uses_host_memory && i < pending_count; i++) {
+    for (size_t i = 0; simt_pending_work_uses_host_memory && i < pending_count; i++) {
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
         simt_format_source_line(pending[i].call_site, location);
@@ -339,27 +339,27 @@ void simt_check_work_uses_no_returned_locals(const void *stack)
     }
 }
 
-void simt_host_waits_for_stream(cudaStream_t stream)
+void simt_record_host_wait_for_stream(cudaStream_t stream)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     const size_t number = simt_stream_number(stream);
 
     if (number != MAX_HANDLES)
-        simt_host_waits_for_clock(simt_stream_clock_snapshot(number));
+        simt_record_host_wait_for_stream_clock(simt_stream_clock_snapshot(number));
 }
 
-void simt_host_waits_for_all(void)
+void simt_record_host_wait_for_all_work(void)
 {
-    SIMT_ONE_HOST_THREAD;
+    SIMT_HOLD_HOST_LOCK;
     for (size_t i = 0; i < simt_num_streams; i++)
-        simt_stream_clock_advance(&simt_host_clock, i, simt_latest_position);
+        simt_stream_clock_advance(&simt_host_stream_clock, i, simt_latest_work_position);
     forget_known();
 }
 
 /** Includes the host function that a stream is running and the work ordered before it; NULL if none is running. */
 static const struct stream_clock *before_function;
 
-uintptr_t simt_host_function_frame;
+uintptr_t simt_host_function_caller_frame;
 
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t call_site)
 {
@@ -369,20 +369,20 @@ cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uin
     if (error != cudaSuccess)
         return error;
     before_function = simt_stream_clock_snapshot(current.stream);
-    simt_host_function_frame = (uintptr_t)__builtin_frame_address(0);
-    simt_work_uses_host_memory = true;
+    simt_host_function_caller_frame = (uintptr_t)__builtin_frame_address(0);
+    simt_pending_work_uses_host_memory = true;
     return cudaSuccess;
 }
 
 cudaError_t simt_host_function_ends(void)
 {
     before_function = NULL;
-    simt_host_function_frame = 0;
+    simt_host_function_caller_frame = 0;
     forget_known();
-    return simt_work_check_races();
+    return simt_work_end_and_report_race();
 }
 
-void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     struct byte_range range = {address, address + bytes};
     const struct byte_ranges touched = {&range, 1, 1};
@@ -421,19 +421,19 @@ void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr
                 here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
                 written ? "writes" : "reads");
         simt_set_sticky_error(cudaErrorLaunchFailure);
-        simt_host_waits_for_all();
+        simt_record_host_wait_for_all_work();
         return;
     }
 }
 
-cudaError_t simt_query_work(const struct stream_clock *clock, bool *queried)
+cudaError_t simt_query_stream_clock(const struct stream_clock *clock, bool *has_returned_not_ready)
 {
     if (simt_peek_sticky_error() != cudaSuccess)
         return simt_peek_sticky_error();
-    if (!*queried && simt_clock_is_pending(clock)) {
-        *queried = true;
+    if (!*has_returned_not_ready && simt_stream_clock_is_pending(clock)) {
+        *has_returned_not_ready = true;
         return cudaErrorNotReady;
     }
-    simt_host_waits_for_clock(clock);
+    simt_record_host_wait_for_stream_clock(clock);
     return cudaSuccess;
 }

@@ -42,12 +42,11 @@ struct work_race {
 };
 
 /** True if some work that the host has not waited for uses the host's memory. */
-extern bool simt_work_uses_host_memory;
+extern bool simt_pending_work_uses_host_memory;
 /**
- * True if there is memory that both the host and kernels may access, so that the accesses of launches have to be
- * recorded.
+ * True if there is memory that both the host and kernels may access. The accesses of launches must then be recorded.
  */
-extern bool simt_launches_share_host_memory;
+extern bool simt_has_pinned_or_managed_memory;
 
 /**
  * Begins a work item, which the host issues to a stream at `call_site`. It is the current work until the next item
@@ -57,22 +56,19 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
 /** Records that the current work uses some bytes. Does nothing if out of memory. */
 void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes);
 /**
- * Does the same as simt_work_record_use() for host memory, which the host must not access in a conflicting way before
- * it has waited for the work.
+ * Does the same as simt_work_record_use() for memory of the host, which the host must not access in a conflicting way
+ * before it has waited for the work.
  */
-void simt_work_record_host_use(enum work_use use, uintptr_t begin, size_t bytes);
+void simt_work_record_host_memory_use(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
 void simt_work_remove_uses(uintptr_t begin, size_t bytes);
+/** Ends the current work, and returns whether it races with other work. If it does, all recorded work is discarded. */
+bool simt_work_end_and_find_race(struct work_race *race);
 /**
- * Ends the record of the memory that the current work uses, and returns whether the work races with other work. If it
- * does, all recorded work is discarded.
+ * Ends the current work as simt_work_end_and_find_race() does, reports the race if there is one, and returns the error
+ * for the runtime call.
  */
-bool simt_work_find_race(struct work_race *race);
-/**
- * Ends the record as simt_work_find_race() does, reports the race if there is one, and returns the error for the
- * runtime call.
- */
-cudaError_t simt_work_check_races(void);
+cudaError_t simt_work_end_and_report_race(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
  * launch itself. A launch without programmatic serialization (`programmatic` is false) is returned alone. Returns NULL
@@ -83,27 +79,27 @@ const struct past_launches *simt_work_begin_launch(bool programmatic);
 void simt_work_end_overlap(cudaStream_t stream);
 /**
  * Records that the current work was a launch that ran at these epochs, and whether one of its threads has waited for
- * earlier launches (`waited`). If needed, simt_work_record_launch_uses() records the memory that the launch has used,
- * now or later.
+ * earlier launches. If needed, simt_work_record_launch_uses() records the memory that the launch has used, now or
+ * later.
  */
-void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited);
+void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool has_synced_dependency);
 extern void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_epoch);
 
 /**
- * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
- * stack pointer of the function that waits.
+ * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack_pointer`,
+ * which is that of the function that waits.
  */
-void simt_check_work_uses_no_returned_locals(const void *stack);
-/** The stack pointer of the function that launches a graph. */
-extern const void *simt_graph_launch_stack;
+void simt_check_work_uses_no_returned_locals(const void *stack_pointer);
+/** The stack pointer of the function that launches a graph, which simt_is_returned_local() needs. */
+extern const void *simt_graph_launch_stack_pointer;
 /**
  * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
  * launched.
  */
 bool simt_is_returned_local(const void *pointer);
 /** Records that the host waits for the work of a stream, or for all work. */
-void simt_host_waits_for_stream(cudaStream_t stream);
-void simt_host_waits_for_all(void);
+void simt_record_host_wait_for_stream(cudaStream_t stream);
+void simt_record_host_wait_for_all_work(void);
 /**
  * Mark the beginning and the end of a function that the host enqueued in a stream by calling `name` at `call_site`. The
  * function is work of the stream.
@@ -111,19 +107,19 @@ void simt_host_waits_for_all(void);
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t call_site);
 cudaError_t simt_host_function_ends(void);
 /** While such a function runs, the frame from which it was called; otherwise 0. */
-extern uintptr_t simt_host_function_frame;
+extern uintptr_t simt_host_function_caller_frame;
 /** Records that the host waits for all work that a clock includes. */
-void simt_host_waits_for_clock(const struct stream_clock *clock);
+void simt_record_host_wait_for_stream_clock(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
-bool simt_clock_is_pending(const struct stream_clock *clock);
+bool simt_stream_clock_is_pending(const struct stream_clock *clock);
 /**
  * Returns cudaSuccess if all work that a clock includes is done. The first query of pending work returns
  * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
  */
-cudaError_t simt_query_work(const struct stream_clock *clock, bool *queried);
+cudaError_t simt_query_stream_clock(const struct stream_clock *clock, bool *has_returned_not_ready);
 /** Prepares for a second stream: records the memory that the pending work uses. */
-void simt_prepare_second_stream(void);
+void simt_prepare_for_second_stream(void);
 /** Checks an access by the host to its own memory against the work that the host has not waited for. */
-void simt_check_host_access(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
+void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 
 #endif

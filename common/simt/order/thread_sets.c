@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-enum { SLOTS = 4 * THREAD_SETS };
+enum { SLOTS = 4 * NUM_THREAD_SETS };
 
-struct cached_addition simt_cached_additions[THREAD_SETS][THREAD_SET_WAYS];
+struct cached_addition simt_cached_additions[NUM_THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
@@ -20,15 +20,15 @@ static uint16_t slots[SLOTS]; /**< hash table: the numbers of the sets of severa
 bool simt_thread_sets_begin_launch(void)
 {
     if (!sets) {
-        sets = pages_map(THREAD_SETS * sizeof *sets);
+        sets = pages_map(NUM_THREAD_SETS * sizeof *sets);
         if (!sets)
             return false;
         for (count = 0; count < BLOCK_THREADS; count++) {
-            sets[count].warps = 1u << count / WARP_LANES;
+            sets[count].warp_mask = 1u << count / WARP_LANES;
             sets[count].lanes[count / WARP_LANES] = lane_bit(count % WARP_LANES);
         }
     }
-    if (count > THREAD_SETS / 2) {
+    if (count > NUM_THREAD_SETS / 2) {
         memset(simt_cached_additions, 0, count * sizeof *simt_cached_additions);
         memset(slots, 0, sizeof slots);
         count = BLOCK_THREADS;
@@ -47,17 +47,17 @@ const struct thread_set *simt_thread_set_by_number(unsigned set_number)
  */
 static unsigned number_of(const struct thread_set *set)
 {
-    uint64_t hash = set->warps;
+    uint64_t hash = set->warp_mask;
 
-    if ((set->warps & (set->warps - 1)) == 0) {
-        const lane_mask lanes = set->warps ? set->lanes[lowest_lane(set->warps)] : 0;
+    if ((set->warp_mask & (set->warp_mask - 1)) == 0) {
+        const lane_mask lanes = set->warp_mask ? set->lanes[lowest_lane(set->warp_mask)] : 0;
 
         if (lanes == 0)
             return THREAD_SET_NONE;
         if ((lanes & (lanes - 1)) == 0)
-            return lowest_lane(set->warps) * WARP_LANES + lowest_lane(lanes);
+            return lowest_lane(set->warp_mask) * WARP_LANES + lowest_lane(lanes);
     }
-    FOR_EACH_LANE (warp, set->warps)
+    FOR_EACH_LANE (warp, set->warp_mask)
         hash = (hash ^ set->lanes[warp]) * UINT64_C(0x9e3779b97f4a7c15);
     for (size_t slot = hash >> 40;; slot++) {
         uint16_t *number = &slots[slot % SLOTS];
@@ -66,7 +66,7 @@ static unsigned number_of(const struct thread_set *set)
             return *number;
         if (*number)
             continue;
-        if (count == THREAD_SETS)
+        if (count == NUM_THREAD_SETS)
             return THREAD_SET_NONE;
         sets[count] = *set;
         *number = (uint16_t)count;
@@ -74,7 +74,7 @@ static unsigned number_of(const struct thread_set *set)
     }
 }
 
-unsigned simt_thread_set_add(unsigned set_number, unsigned thread)
+unsigned simt_thread_set_number_with(unsigned set_number, unsigned thread)
 {
     struct thread_set set = sets[set_number];
 
@@ -86,7 +86,7 @@ unsigned simt_thread_set_add(unsigned set_number, unsigned thread)
     return grown;
 }
 
-unsigned simt_thread_set_remove(unsigned set_number, unsigned thread)
+unsigned simt_thread_set_number_without(unsigned set_number, unsigned thread)
 {
     struct thread_set set = sets[set_number];
 

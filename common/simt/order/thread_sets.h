@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { THREAD_SETS = 1 << 13, THREAD_SET_NONE = THREAD_SETS };
+enum { NUM_THREAD_SETS = 1 << 13, THREAD_SET_NONE = NUM_THREAD_SETS };
 
 /** A set of threads of a block. */
 struct thread_set {
-    lane_mask warps; /**< warps that have a lane in the set */
+    lane_mask warp_mask; /**< warps that have a lane in the set */
     lane_mask lanes[BLOCK_WARPS];
 };
 
@@ -27,11 +27,11 @@ bool simt_thread_sets_begin_launch(void);
 /** Returns the set with a number. */
 const struct thread_set *simt_thread_set_by_number(unsigned set_number);
 /**
- * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no
- * number is left.
+ * Returns the number of the set that has one thread more, or one thread less. Returns THREAD_SET_NONE if that set is
+ * empty or no number is left.
  */
-unsigned simt_thread_set_add(unsigned set_number, unsigned thread);
-unsigned simt_thread_set_remove(unsigned set_number, unsigned thread);
+unsigned simt_thread_set_number_with(unsigned set_number, unsigned thread);
+unsigned simt_thread_set_number_without(unsigned set_number, unsigned thread);
 /** Returns whether a thread, a number in its block, is in the set. */
 static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
 {
@@ -41,7 +41,7 @@ static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
 /** Adds a thread to the set, or removes it, in place. */
 static inline void thread_set_insert(struct thread_set *set, unsigned thread)
 {
-    set->warps |= 1u << thread / WARP_LANES;
+    set->warp_mask |= 1u << thread / WARP_LANES;
     set->lanes[thread / WARP_LANES] |= lane_bit(thread % WARP_LANES);
 }
 
@@ -49,18 +49,18 @@ static inline void thread_set_remove(struct thread_set *set, unsigned thread)
 {
     set->lanes[thread / WARP_LANES] &= ~lane_bit(thread % WARP_LANES);
     if (set->lanes[thread / WARP_LANES] == 0)
-        set->warps &= ~(1u << thread / WARP_LANES);
+        set->warp_mask &= ~(1u << thread / WARP_LANES);
 }
 
 /**
- * A cache of simt_thread_set_add() with a few results per set. It helps because the same threads usually read many
- * words.
+ * A cache of simt_thread_set_number_with() with a few results per set. It helps because the same threads usually read
+ * many words.
  */
 enum { THREAD_SET_WAYS = 8 };
 struct cached_addition {
-    uint16_t thread, set_number; /**< number of the set with this thread added; 0 if there is no entry */
+    uint16_t thread, set_number_with_thread; /**< 0 if there is no entry */
 };
-extern struct cached_addition simt_cached_additions[THREAD_SETS][THREAD_SET_WAYS];
+extern struct cached_addition simt_cached_additions[NUM_THREAD_SETS][THREAD_SET_WAYS];
 
 /** Returns the cache entry of a set and a thread. */
 static inline struct cached_addition *cached_addition_at(unsigned set_number, unsigned thread)
@@ -69,14 +69,14 @@ static inline struct cached_addition *cached_addition_at(unsigned set_number, un
 }
 
 /**
- * Returns the number of the set with a thread added, or 0 if it is not in the cache, so that simt_thread_set_add() must
- * be called.
+ * Returns the number of the set with a thread added, or 0 if it is not in the cache, so that
+ * simt_thread_set_number_with() must be called.
  */
-static inline unsigned thread_set_cached_addition(unsigned set_number, unsigned thread)
+static inline unsigned thread_set_cached_number_with(unsigned set_number, unsigned thread)
 {
     const struct cached_addition *const grown = cached_addition_at(set_number, thread);
 
-    return grown->thread == thread ? grown->set_number : 0;
+    return grown->thread == thread ? grown->set_number_with_thread : 0;
 }
 
 #endif

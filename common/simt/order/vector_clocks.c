@@ -50,12 +50,12 @@ void simt_vector_clocks_reset(uint64_t blocks)
         top++;
 }
 
-uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space)
+uint64_t simt_vector_clock_async_proxy_thread(uint64_t thread, int space)
 {
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
-uint64_t simt_clock_thread_of_overlapped_launches(void)
+uint64_t simt_vector_clock_overlapped_launches_thread(void)
 {
     return (uint64_t)3 * QUARTER << top * BRANCH_BITS;
 }
@@ -85,7 +85,7 @@ static struct vector_clock *new_node(void)
     return node;
 }
 
-struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock)
+struct vector_clock *simt_vector_clock_add_reference(struct vector_clock *clock)
 {
     if (clock)
         clock->references++;
@@ -102,7 +102,7 @@ static void drop(struct vector_clock *clock, unsigned level)
     pool.free = clock;
 }
 
-void simt_vector_clock_release(struct vector_clock *clock)
+void simt_vector_clock_drop_reference(struct vector_clock *clock)
 {
     drop(clock, top);
 }
@@ -119,7 +119,7 @@ static struct vector_clock *own(struct vector_clock *clock, unsigned level)
     memcpy(copy, clock, sizeof *copy);
     copy->references = 1;
     for (unsigned i = 0; i < BRANCHES && level > 0; i++)
-        simt_vector_clock_retain(copy->child[i]);
+        simt_vector_clock_add_reference(copy->child[i]);
     clock->references--;
     return copy;
 }
@@ -130,7 +130,7 @@ static uint32_t later(uint32_t a, uint32_t b)
 }
 
 static struct vector_clock *raise_to(struct vector_clock *clock, unsigned level, uint64_t thread,
-                                     enum clock_level whose, uint32_t epoch)
+                                     enum vector_clock_level whose, uint32_t epoch)
 {
     const unsigned branch = thread >> level * BRANCH_BITS & (BRANCHES - 1);
 
@@ -144,8 +144,8 @@ static struct vector_clock *raise_to(struct vector_clock *clock, unsigned level,
     return clock;
 }
 
-struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread, enum clock_level level,
-                                               uint32_t epoch)
+struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread,
+                                               enum vector_clock_level level, uint32_t epoch)
 {
     return raise_to(clock, top, thread, level, epoch);
 }
@@ -174,7 +174,7 @@ static struct vector_clock *join(struct vector_clock *clock, struct vector_clock
     if (!other || clock == other)
         return clock;
     if (!clock)
-        return simt_vector_clock_retain(other);
+        return simt_vector_clock_add_reference(other);
     clock = own(clock, level);
     clock->all = later(clock->all, other->all);
     for (unsigned i = 0; i < BRANCHES; i++) {

@@ -17,7 +17,7 @@
 struct vector_clock;
 
 /** The threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
-enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
+enum vector_clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 
 /** Discards all clocks, and prepares for a launch of `blocks` blocks. */
 void simt_vector_clocks_reset(uint64_t blocks);
@@ -26,7 +26,7 @@ void simt_vector_clocks_reset(uint64_t blocks);
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
 
 /** Returns the number under which a clock stores a thread of a block. */
-static inline uint64_t clock_thread_number(uint32_t block, unsigned thread)
+static inline uint64_t vector_clock_thread_number(uint32_t block, unsigned thread)
 {
     return (uint64_t)block * CLOCK_BRANCHES * CLOCK_BRANCHES + thread;
 }
@@ -36,15 +36,15 @@ static inline uint64_t clock_thread_number(uint32_t block, unsigned thread)
  * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
  * These epochs are in separate quarters of the clock's branches.
  */
-uint64_t simt_clock_async_proxy_thread(uint64_t thread, int space);
+uint64_t simt_vector_clock_async_proxy_thread(uint64_t thread, int space);
 
 /** Returns the number that represents the threads of the launches that the current launch may overlap. */
-uint64_t simt_clock_thread_of_overlapped_launches(void);
+uint64_t simt_vector_clock_overlapped_launches_thread(void);
 
 /** Counts another reference to a clock, which may be NULL, and returns the clock. */
-struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
+struct vector_clock *simt_vector_clock_add_reference(struct vector_clock *clock);
 /** Drops a reference to a clock, which may be NULL, and frees the clock if it was the last one. */
-void simt_vector_clock_release(struct vector_clock *clock);
+void simt_vector_clock_drop_reference(struct vector_clock *clock);
 /**
  * Joins `other` into `clock`. Like simt_vector_clock_advance(), takes over the reference to `clock` and returns the new
  * clock.
@@ -54,8 +54,8 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
  * Sets the epoch below which a clock knows the accesses of one lane, or of all threads of its warp or block, to `epoch`
  * if that is later.
  */
-struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread, enum clock_level level,
-                                               uint32_t epoch);
+struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint64_t thread,
+                                               enum vector_clock_level level, uint32_t epoch);
 /**
  * Joins `other` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
  * reference to `clock` and returns the new clock.

@@ -60,7 +60,7 @@ static bool is_no_class(const char *code, size_t begin, size_t end)
                                         "signed", "unsigned", "auto",   "return", "delete", "throw", "new",   "else",
                                         "case",   "goto",     "sizeof", "using",  "class",  NULL};
 
-    return contains_word(code, begin, end, words) || (end - begin > 2 && starts_with(code + end - 2, "_t"));
+    return contains_any_word(code, begin, end, words) || (end - begin > 2 && starts_with(code + end - 2, "_t"));
 }
 
 /** Returns whether the file defines the class whose name is in [begin, end). */

@@ -60,7 +60,7 @@ void rewrite_shift(struct source *source, size_t position)
         (code[position] == '>' && may_close_templates(code, position)) || !in_device_function(source))
         return;
     copy_to_output_before_insertions(source, end);
-    fputs(" simt_count *", stdout);
+    fputs(" simt_shift_count *", stdout);
 }
 
 /** Returns the end of the name of an integer type of 4 or 8 bytes, or NOWHERE if there is none at `position`. */
@@ -110,7 +110,7 @@ void rewrite_integer_cast(struct source *source, size_t position)
     if (!(is_word_character(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
         (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(source))
         return;
-    write_replacement(source, position, position + 1, "simt_cast_to<");
+    write_replacement(source, position, position + 1, "simt_integer_cast_to<");
     copy_to_output_until(source, end);
     write_replacement(source, end, skip_space(code, end) + 1, ">()->* ");
 }
@@ -122,5 +122,5 @@ void rewrite_integer_static_cast(struct source *source, size_t position, size_t 
     const size_t close = code[open] == '<' ? wide_integer_end(code, open + 1) : NOWHERE;
 
     if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(source))
-        write_replacement(source, position, end, "simt_cast");
+        write_replacement(source, position, end, "simt_integer_cast");
 }

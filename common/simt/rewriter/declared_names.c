@@ -71,7 +71,7 @@ static bool is_in_class(const char *code, size_t position)
     }
     const size_t head = declaration_begin(code, position);
 
-    return depth == 0 && !memchr(code + head, '(', position - head) && contains_word(code, head, position, words);
+    return depth == 0 && !memchr(code + head, '(', position - head) && contains_any_word(code, head, position, words);
 }
 
 const char *find_device_attribute(const char *code, size_t begin, size_t end)
@@ -111,8 +111,8 @@ bool is_function_call(const char *code, size_t position, size_t end)
     return code[open] == '(' && (follows_operand(code, position) || !declares_function(code, position, end)) &&
            before > 0 && code[before - 1] != '.' &&
            !(before > 1 && (starts_with(code + before - 2, "->") || starts_with(code + before - 2, "::"))) &&
-           !contains_word(code, position, end, of_headers) &&
-           !(code[before - 1] == '(' && contains_word(code, word_begin(code, word), word, unevaluated));
+           !contains_any_word(code, position, end, of_headers) &&
+           !(code[before - 1] == '(' && contains_any_word(code, word_begin(code, word), word, unevaluated));
 }
 
 bool may_be_declared(const char *code, size_t begin, size_t end)
@@ -184,7 +184,7 @@ bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsi
     for (unsigned i = 0; i < list.num_arguments; i++)
         *fewest -= memchr(code + list.begin[i], '=', list.end[i] - list.begin[i]) != NULL;
     if (list.num_arguments == 1 && list.end[0] - list.begin[0] == 4 &&
-        contains_word(code, list.begin[0], list.end[0], nothing))
+        contains_any_word(code, list.begin[0], list.end[0], nothing))
         *fewest = *most = 0;
     return true;
 }

@@ -152,13 +152,13 @@ static bool check_library_object(const struct source *source, size_t position, s
     bool is_std;
     const size_t begin = qualified_begin(code, position, &is_std);
 
-    if (contains_word(code, position, end, streams) && starts_with(code + skip_space(code, end), "<<") &&
+    if (contains_any_word(code, position, end, streams) && starts_with(code + skip_space(code, end), "<<") &&
         !starts_with(code + skip_space(code, end), "<<<") && (is_std || !may_be_declared(code, position, end)) &&
         (is_std || !includes_project_header(source)))
         return fail_host_function(source, begin, end, PRINT);
     const size_t before = skip_space_back(code, begin), open = skip_space(code, end);
 
-    if (!is_std || code[open] != '<' || !contains_word(code, position, end, containers) || before == 0 ||
+    if (!is_std || code[open] != '<' || !contains_any_word(code, position, end, containers) || before == 0 ||
         !is_one_of(code[before - 1], ";{}"))
         return true;
     const size_t close = matching_bracket(code, open, 1), name = close == NOWHERE ? 0 : skip_space(code, close + 1);
@@ -210,9 +210,9 @@ bool check_word_in_device_function(const struct source *source, size_t position,
         return true;
     if (calls_runtime(code, position, end))
         return fail_host_function(source, position, end,
-                                  contains_word(code, position, end, memory)
+                                  contains_any_word(code, position, end, memory)
                                       ? "call it on the host, or malloc() and free() in the kernel"
-                                  : contains_word(code, position, end, copies)
+                                  : contains_any_word(code, position, end, copies)
                                       ? "call it on the host, or memcpy() and memset() or a loop in the kernel"
                                       : "call it on the host, before or after the launch");
     return check_library_call(source, position, end) && check_library_object(source, position, end);
@@ -292,7 +292,8 @@ static bool is_host_lambda(const char *code, size_t position)
         next = matching_bracket(code, next, 1);
         next = next == NOWHERE ? NOWHERE : skip_space(code, next + 1);
     }
-    while (next != NOWHERE && is_word_character(code[next]) && contains_word(code, next, word_end(code, next), words))
+    while (next != NOWHERE && is_word_character(code[next]) &&
+           contains_any_word(code, next, word_end(code, next), words))
         next = skip_space(code, word_end(code, next));
     return next != NOWHERE && (code[next] == '{' || starts_with(code + next, "->"));
 }

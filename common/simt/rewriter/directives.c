@@ -93,10 +93,10 @@ static bool begins_statement(const char *code, size_t position)
     }
     for (begin = end; begin > 0 && is_word_character(code[begin - 1]); begin--)
         continue;
-    return contains_word(code, begin, end, words);
+    return contains_any_word(code, begin, end, words);
 }
 
-bool check_wait_result_used(const struct source *source, size_t position)
+bool check_try_wait_result_used(const struct source *source, size_t position)
 {
     return !begins_statement(source->code, position) ||
            print_error_at(
@@ -150,7 +150,8 @@ static bool are_statements(const char *code, size_t begin, size_t end)
     bool begins = true;
 
     for (size_t position = skip_space(code, begin); position < end; position = skip_space(code, position + 1)) {
-        if (begins && (begins_declaration(code, position) || contains_word(code, position, position + 1, declarations)))
+        if (begins &&
+            (begins_declaration(code, position) || contains_any_word(code, position, position + 1, declarations)))
             return false;
         if (code[position] == '\n' || code[position] == '#' || is_one_of(code[position], ")]}"))
             return false;
@@ -168,11 +169,11 @@ static bool are_statements(const char *code, size_t begin, size_t end)
  * Finds the rest of the conditional whose #if is at `position`. Returns false if it contains an #elif or another
  * conditional, or anything but statements.
  */
-static bool find_choice(const char *code, size_t position, struct architecture_choice *architecture_choice)
+static bool find_choice(const char *code, size_t position, struct architecture_conditional *architecture_conditional)
 {
-    *architecture_choice = (struct architecture_choice){
+    *architecture_conditional = (struct architecture_conditional){
         .if_begin = position, .if_end = position + line_length(code, position), .else_begin = NOWHERE};
-    size_t begin = architecture_choice->if_end + 1;
+    size_t begin = architecture_conditional->if_end + 1;
 
     for (size_t next = begin; code[next]; next++) {
         const size_t word = code[next] == '#' ? skip_space(code, next + 1) : next;
@@ -180,16 +181,17 @@ static bool find_choice(const char *code, size_t position, struct architecture_c
 
         if (code[next] != '#')
             continue;
-        if (!(divides && architecture_choice->else_begin == NOWHERE) && !is_word_at(code, word, "endif"))
+        if (!(divides && architecture_conditional->else_begin == NOWHERE) && !is_word_at(code, word, "endif"))
             return false;
         if (!are_statements(code, begin, next))
             return false;
-        *(divides ? &architecture_choice->else_begin : &architecture_choice->endif_begin) = next;
-        *(divides ? &architecture_choice->else_end : &architecture_choice->endif_end) = next + line_length(code, next);
+        *(divides ? &architecture_conditional->else_begin : &architecture_conditional->endif_begin) = next;
+        *(divides ? &architecture_conditional->else_end
+                  : &architecture_conditional->endif_end) = next + line_length(code, next);
         if (!divides)
             return true;
-        begin = architecture_choice->else_end + 1;
-        next = architecture_choice->else_end;
+        begin = architecture_conditional->else_end + 1;
+        next = architecture_conditional->else_end;
     }
     return false;
 }
@@ -233,39 +235,39 @@ static bool is_of_architecture(const char *code, size_t begin, size_t end)
 bool rewrite_architecture_conditional(struct source *source, size_t position)
 {
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", NULL};
-    struct architecture_choice *const architecture_choice = &source->architecture_choice;
+    struct architecture_conditional *const architecture_conditional = &source->architecture_conditional;
     const char *const code = source->code;
     const size_t word = skip_space(code, position + 1), condition = word_end(code, word);
 
-    if (architecture_choice->endif_begin > 0 &&
-        (position == architecture_choice->else_begin || position == architecture_choice->endif_begin)) {
+    if (architecture_conditional->endif_begin > 0 &&
+        (position == architecture_conditional->else_begin || position == architecture_conditional->endif_begin)) {
         write_replacement(source, position,
-                          position == architecture_choice->endif_begin ? architecture_choice->endif_end
-                                                                       : architecture_choice->else_end,
-                          position == architecture_choice->endif_begin ? "}" : "} else {");
+                          position == architecture_conditional->endif_begin ? architecture_conditional->endif_end
+                                                                            : architecture_conditional->else_end,
+                          position == architecture_conditional->endif_begin ? "}" : "} else {");
         return true;
     }
-    struct architecture_choice found;
+    struct architecture_conditional found;
     const size_t before = skip_space_back(code, position);
 
     if (!in_device_function(source) || !source->in_host_device_function || !starts_with(code + word, "if") ||
         !is_one_of(code[before - 1], ";{}") ||
         find_word_before(code, source->device_body_begin, "constexpr") != NOWHERE ||
         !is_of_architecture(code, condition, position + line_length(code, position)) ||
-        !find_choice(code, position, &found) || contains_word(code, position, found.endif_begin, of_nvcc))
+        !find_choice(code, position, &found) || contains_any_word(code, position, found.endif_begin, of_nvcc))
         return false;
-    *architecture_choice = found;
+    *architecture_conditional = found;
     copy_to_output_until(source, position);
     if (is_word_at(code, word, "if")) {
         fputs("if (simt_is_in_kernel() ?", stdout);
-        write_condition(code, condition, architecture_choice->if_end, "SIMT_CUDA_ARCH", "1");
+        write_condition(code, condition, architecture_conditional->if_end, "SIMT_CUDA_ARCH", "1");
         fputs(" :", stdout);
-        write_condition(code, condition, architecture_choice->if_end, "0", "0");
+        write_condition(code, condition, architecture_conditional->if_end, "0", "0");
         fputs(") {", stdout);
     } else {
         fputs(is_word_at(code, word, "ifdef") ? "if (simt_is_in_kernel()) {" : "if (!simt_is_in_kernel()) {", stdout);
     }
-    source->num_copied_characters = architecture_choice->if_end;
+    source->num_copied_characters = architecture_conditional->if_end;
     return true;
 }
 
@@ -283,8 +285,8 @@ static size_t conditional_edge(const char *code, size_t position, int step)
         if (code[position] != '#')
             continue;
         const size_t word = skip_space(code, position + 1);
-        const bool begins = contains_word(code, word, word + 1, begin);
-        const bool ends = contains_word(code, word, word + 1, end);
+        const bool begins = contains_any_word(code, word, word + 1, begin);
+        const bool ends = contains_any_word(code, word, word + 1, end);
 
         if ((step > 0 ? ends : begins) && depth-- == 0)
             return position;
@@ -298,9 +300,9 @@ void rewrite_architecture_macro(struct source *source, size_t position, size_t e
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
     const char *code = source->code;
 
-    if (source->function_braces > 0 && !in_device_function(source))
+    if (source->num_braces_at_function > 0 && !in_device_function(source))
         return;
-    if (contains_word(code, conditional_edge(code, position, -1), conditional_edge(code, position, 1), of_nvcc))
+    if (contains_any_word(code, conditional_edge(code, position, -1), conditional_edge(code, position, 1), of_nvcc))
         return;
     write_replacement(source, position, end, "SIMT_CUDA_ARCH");
 }

@@ -13,7 +13,7 @@ static bool is_built_in(const char *code, size_t position, size_t end)
 {
     static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
 
-    if (!contains_word(code, position, end, names))
+    if (!contains_any_word(code, position, end, names))
         return false;
     for (size_t use = find_next_occurrence(code, 0, position, end); use != NOWHERE;
          use = find_next_occurrence(code, use + 1, position, end))
@@ -127,7 +127,7 @@ static size_t find_launch(const char *code, size_t begin, size_t end)
 static bool check_not_launched(const struct source *source, size_t position)
 {
     const char *const code = source->code;
-    int depth = source->open_braces - source->function_braces + 1;
+    int depth = source->num_open_braces - source->num_braces_at_function + 1;
     size_t body = position;
 
     while (body > 0 && depth > 0) {
@@ -179,7 +179,7 @@ static bool check_argument_count(const struct source *source, size_t begin, size
 bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open)
 {
     const char *const code = source->code;
-    const size_t end = word_end(code, kernel), checked = source->checked_launch;
+    const size_t end = word_end(code, kernel), checked = source->checked_launch_kernel;
 
     if (end == kernel || source->num_open_conditionals > 0 ||
         skip_space_back(code, skip_template_arguments(code, skip_space(code, end))) != kernel_end)
@@ -195,10 +195,10 @@ bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_e
 
         if (attribute && strcmp(attribute, "__device__") == 0)
             return fail_device_launch(source, kernel, end);
-        source->checked_launch = kernel;
-        source->launches_own_kernel = attribute && strcmp(attribute, "__global__") == 0;
+        source->checked_launch_kernel = kernel;
+        source->checked_kernel_is_own = attribute && strcmp(attribute, "__global__") == 0;
     }
-    return !source->launches_own_kernel || check_argument_count(source, kernel, end, open);
+    return !source->checked_kernel_is_own || check_argument_count(source, kernel, end, open);
 }
 
 /* --- words of host functions -------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ bool check_word_in_host_function(const struct source *source, size_t position, s
     const int length = (int)(end - position < 100 ? end - position : 100);
     char what[300];
 
-    if (source->function_braces == 0 || !source->in_host_only_function || in_device_function(source) ||
+    if (source->num_braces_at_function == 0 || !source->in_host_only_function || in_device_function(source) ||
         source->num_open_conditionals > 0)
         return true;
     if (is_built_in(code, position, end)) {
@@ -240,7 +240,7 @@ bool check_word_in_host_function(const struct source *source, size_t position, s
 
 bool check_kernel_not_member(const struct source *source, size_t position)
 {
-    return source->function_braces == 0 || find_word_before(source->code, position, "friend") != NOWHERE ||
+    return source->num_braces_at_function == 0 || find_word_before(source->code, position, "friend") != NOWHERE ||
            find_word_before(source->code, position, "extern") != NOWHERE || source->num_open_conditionals > 0 ||
            print_error_at(source, position,
                           "a kernel cannot be a member of a class: declare it outside, for example as a template");
@@ -262,6 +262,6 @@ bool check_grid_constant_is_const(const struct source *source, size_t position)
 
         end = close == NOWHERE ? end + 1 : close + 1;
     }
-    return contains_word(code, begin, end, constant) || begin == 0 || code[begin - 1] == '\n' ||
+    return contains_any_word(code, begin, end, constant) || begin == 0 || code[begin - 1] == '\n' ||
            print_error_at(source, position, "a __grid_constant__ parameter must be const");
 }

@@ -129,7 +129,7 @@ bool rewrite_launch(struct source *source, size_t position)
         return false;
 
     copy_to_output_until(source, kernel);
-    fputs("simt_launch(SIMT_KERNEL((", stdout);
+    fputs("simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((", stdout);
     copy_to_output_until(source, kernel_end);
     fputs(")), \"", stdout);
     write_quoted(source, kernel, kernel_end);
@@ -193,7 +193,7 @@ bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end)
     }
     if (position == NOWHERE || code[position] != '{')
         return true;
-    if (!count_brace(source, position))
+    if (!count_brace_and_mark_blocks(source, position))
         return false;
     copy_to_output_until(source, position + 1);
     fputs(" SIMT_LAUNCH_BOUNDS", stdout);

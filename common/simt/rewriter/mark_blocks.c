@@ -8,20 +8,20 @@
  * label of a `switch`, at the right operand of && and ||, at a side of a ?: that calls a function or accesses memory,
  * and after a statement that contains any of these:
  *
- *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
- *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP; x; } SIMT_BLOCK; z;             and while, and do
- *     case 1: x;                  ->   case 1: SIMT_BLOCK; x;
- *     v = a && b; z;              ->   v = a && SIMT_AND && b; SIMT_BLOCK; z;                || has SIMT_OR
- *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_SIDE, f()) : 0; SIMT_BLOCK; z;
+ *     if (a) x; else y; z;        ->   if (a) { SIMT_BASIC_BLOCK; x; } else { SIMT_BASIC_BLOCK; y; } SIMT_BASIC_BLOCK;
+ *                                      z;
+ *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP_ITERATION; x; } SIMT_BASIC_BLOCK; z;     and while, and do
+ *     case 1: x;                  ->   case 1: SIMT_BASIC_BLOCK; x;
+ *     v = a && b; z;              ->   v = a && SIMT_AND_OPERAND && b; SIMT_BASIC_BLOCK; z;     || has SIMT_OR_OPERAND
+ *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_CONDITIONAL_OPERAND, f()) : 0; SIMT_BASIC_BLOCK; z;
  *     v = a ? b : -b;             ->   unchanged: a select, whatever a compiler generates for it
- *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
- *                                                                                          or arrays
- *     f(a && b);                  ->   f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN);           in the middle of a
- *                                                                                          statement
+ *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALLED_FUNCTION; ... }     if it has blocks or arrays
+ *     f(a && b);                  ->   f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END);
+ *                                                                                      in the middle of a statement
  *
- * Only the device with 64 lanes uses SIMT_OPEN and SIMT_JOIN: lanes that diverge in the part of the expression between
- * them reconverge at SIMT_JOIN. No block begins there. The two marks are left out where a && or ?: may belong to
- * template arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
+ * Only the device with 64 lanes uses SIMT_RECONVERGE_BEGIN and SIMT_RECONVERGE_END: lanes that diverge in the part of
+ * the expression between them reconverge at its end. No block begins there. The two marks are left out where a && or ?:
+ * may belong to template arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
  *
  * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
  * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
@@ -163,8 +163,8 @@ static void join(struct walk *walk, const struct part *part, size_t end)
 {
     if (!part->parted || part->begin <= part->angle || memchr(walk->code + part->begin, '#', end - part->begin))
         return;
-    mark(walk, part->begin, " SIMT_OPEN ");
-    mark(walk, end, " SIMT_JOIN");
+    mark(walk, part->begin, " SIMT_RECONVERGE_BEGIN ");
+    mark(walk, end, " SIMT_RECONVERGE_END");
 }
 
 /** Begins the next part of an expression after an operator that divides it. Returns `position`. */
@@ -183,7 +183,7 @@ static size_t walk_side(struct walk *walk, size_t begin, const char *stops, stru
     const size_t first = walk->source->num_insertions;
     struct part side;
 
-    mark(walk, begin, "(SIMT_SIDE, ");
+    mark(walk, begin, "(SIMT_CONDITIONAL_OPERAND, ");
     const size_t end = walk_expression(walk, begin, stops, &side);
 
     if (end == NOWHERE)
@@ -202,7 +202,7 @@ static size_t walk_side(struct walk *walk, size_t begin, const char *stops, stru
 /** Walks through the two sides of the ? at `position`. */
 static size_t walk_choice(struct walk *walk, size_t position, struct part *part)
 {
-    if (++walk->depth > MAX_DEPTH)
+    if (++walk->depth > MAX_NESTING_DEPTH)
         return NOWHERE;
     const size_t middle = walk_side(walk, position + 1, ":", part);
     const size_t end = middle == NOWHERE ? NOWHERE : walk_side(walk, middle + 1, ",;)]}:", part);
@@ -219,7 +219,7 @@ static size_t walk_inside(struct walk *walk, size_t position, struct part *insid
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
 
-    if (++walk->depth > MAX_DEPTH)
+    if (++walk->depth > MAX_NESTING_DEPTH)
         return NOWHERE;
     const size_t end = walk_expression(walk, position + 1, close[strchr(open, walk->code[position]) - open], inside);
 
@@ -268,7 +268,7 @@ static bool is_quiet_word(const char *code, size_t position)
     static const char *const words[] = {"sizeof",   "alignof", "decltype", "static_assert",
                                         "noexcept", "asm",     "__asm__",  NULL};
 
-    return contains_word(code, position, position + 1, words);
+    return contains_any_word(code, position, position + 1, words);
 }
 
 /** Walks through the word at `position`, and through its parentheses if nothing may be inserted there. */
@@ -294,7 +294,7 @@ static size_t walk_operator(struct walk *walk, size_t position, struct part *par
 
     if ((is_and && is_reference(walk->code, position)) || may_be_fold_expression(walk->code, position))
         return position + 2;
-    mark(walk, position + 2, is_and ? " SIMT_AND &&" : " SIMT_OR ||");
+    mark(walk, position + 2, is_and ? " SIMT_AND_OPERAND &&" : " SIMT_OR_OPERAND ||");
     part->parted = part->any_parted = true;
     return position + 2;
 }
@@ -406,7 +406,7 @@ static size_t walk_braces(struct walk *walk, size_t position, bool *parted)
             return NOWHERE;
         position = skip_blank(walk->code, end, &divided);
         if (*parted && walk->code[position] != '}')
-            mark(walk, end, " SIMT_BLOCK;");
+            mark(walk, end, " SIMT_BASIC_BLOCK;");
     }
     return position + 1;
 }
@@ -424,15 +424,15 @@ static size_t walk_governed(struct walk *walk, size_t position, bool in_loop)
     if (divided)
         return NOWHERE;
     if (in_loop)
-        mark(walk, has_braces ? begin + 1 : position, has_braces ? " SIMT_LOOP;" : " { SIMT_LOOP;");
+        mark(walk, has_braces ? begin + 1 : position, has_braces ? " SIMT_LOOP_ITERATION;" : " { SIMT_LOOP_ITERATION;");
     else
-        mark(walk, has_braces ? begin + 1 : position, has_braces ? " SIMT_BLOCK;" : " { SIMT_BLOCK;");
+        mark(walk, has_braces ? begin + 1 : position, has_braces ? " SIMT_BASIC_BLOCK;" : " { SIMT_BASIC_BLOCK;");
     const size_t end = walk_statement(walk, begin, &parted);
 
     if (end == NOWHERE)
         return NOWHERE;
     if (parted && in_loop)
-        mark(walk, has_braces ? end - 1 : end, " SIMT_BLOCK;");
+        mark(walk, has_braces ? end - 1 : end, " SIMT_BASIC_BLOCK;");
     if (!has_braces)
         mark(walk, end, " }");
     return end;
@@ -440,8 +440,8 @@ static size_t walk_governed(struct walk *walk, size_t position, bool in_loop)
 
 /**
  * Walks through the parentheses of the statement whose first word ends at `position`; returns the position after them.
- * A condition needs no SIMT_JOIN at its end, because a block begins after it anyway; the expression that a `for`
- * evaluates after an iteration does need one.
+ * A condition needs no SIMT_RECONVERGE_END at its end, because a block begins after it anyway; the expression that a
+ * `for` evaluates after an iteration does need one.
  */
 static size_t walk_condition(struct walk *walk, size_t position, bool is_for)
 {
@@ -528,9 +528,9 @@ static size_t walk_label(struct walk *walk, size_t position, bool *parted)
         return NOWHERE;
     const size_t next = skip_blank(walk->code, position + 1, &divided);
 
-    if (contains_word(walk->code, next, next + 1, labels) || walk->code[next] == '}')
+    if (contains_any_word(walk->code, next, next + 1, labels) || walk->code[next] == '}')
         return position + 1;
-    mark(walk, position + 1, " SIMT_BLOCK;");
+    mark(walk, position + 1, " SIMT_BASIC_BLOCK;");
     return walk_statement(walk, next, parted);
 }
 
@@ -551,7 +551,7 @@ static bool is_quiet_statement(const char *code, size_t position)
     static const char *const words[] = {"constexpr", "static_assert", "static", "using", "typedef", "struct",
                                         "class",     "union",         "enum",   "asm",   "__asm__", NULL};
 
-    return contains_word(code, position, position + 1, words);
+    return contains_any_word(code, position, position + 1, words);
 }
 
 /**
@@ -612,7 +612,7 @@ static size_t walk_one_statement(struct walk *walk, size_t position, bool *parte
 
 static size_t walk_statement(struct walk *walk, size_t position, bool *parted)
 {
-    if (++walk->depth > MAX_DEPTH)
+    if (++walk->depth > MAX_NESTING_DEPTH)
         return NOWHERE;
     position = walk_one_statement(walk, position, parted);
     walk->depth--;
@@ -624,7 +624,7 @@ static size_t walk_statement(struct walk *walk, size_t position, bool *parted)
 /**
  * Returns whether the function's body in [begin, end) declares a local array. Such an array may make the frame larger
  * than the stack. The compiler's hook at the beginning of a function checks the frame's size, but compilers omit the
- * hook in a function that calls nothing and accesses only its frame, so SIMT_CALL is inserted as a call.
+ * hook in a function that calls nothing and accesses only its frame, so SIMT_CALLED_FUNCTION is inserted as a call.
  */
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
@@ -667,7 +667,7 @@ static size_t body_end(const char *code, size_t position)
 
 /**
  * Walks through the body of a function or a lambda at `position`. Inserts `first_mark` at its beginning or, if
- * `first_mark` is empty, SIMT_CALL if the body has blocks or arrays.
+ * `first_mark` is empty, SIMT_CALLED_FUNCTION if the body has blocks or arrays.
  */
 static size_t walk_function(struct walk *walk, size_t position, const char *first_mark)
 {
@@ -684,7 +684,7 @@ static size_t walk_function(struct walk *walk, size_t position, const char *firs
     if (*first_mark)
         mark(walk, position + 1, first_mark);
     else if (walk->source->num_insertions > first || (end != NOWHERE && declares_array(walk->code, position, end)))
-        mark(walk, position + 1, " SIMT_CALL;");
+        mark(walk, position + 1, " SIMT_CALLED_FUNCTION;");
     return end;
 }
 
@@ -714,7 +714,7 @@ static bool is_class_body(const char *code, size_t begin, size_t position)
         const size_t close = is_one_of(code[begin], "<(") ? matching_bracket(code, begin, 1) : NOWHERE;
 
         end = close < position ? close + 1 : is_word_character(code[begin]) ? word_end(code, begin) : begin + 1;
-        if (close < position || !contains_word(code, begin, end, words))
+        if (close < position || !contains_any_word(code, begin, end, words))
             continue;
         size_t name = attributes_end(code, skip_space(code, end));
 
@@ -746,7 +746,7 @@ bool mark_basic_blocks(struct source *source, size_t position)
     if (!is_body(source->code, head, position) ||
         find_word_outside_parentheses(source->code, head, position, "constexpr") != NOWHERE)
         return true;
-    walk_function(&walk, position, is_kernel ? " SIMT_BLOCK;" : "");
+    walk_function(&walk, position, is_kernel ? " SIMT_BASIC_BLOCK;" : "");
     const size_t end = body_end(source->code, position);
     const bool marked = end == NOWHERE || mark_struct_arguments(source, position, end);
 

@@ -22,13 +22,13 @@ static size_t pointer_type_end(const char *code, size_t position, unsigned *alig
 
         if (size > 0)
             *alignment = size;
-        else if (!contains_word(code, position, end, qualifiers))
+        else if (!contains_any_word(code, position, end, qualifiers))
             return NOWHERE;
     }
     if (*alignment < 2 || code[position] != '*')
         return NOWHERE;
     position = skip_space(code, position + 1);
-    while (is_word_character(code[position]) && contains_word(code, position, word_end(code, position), qualifiers))
+    while (is_word_character(code[position]) && contains_any_word(code, position, word_end(code, position), qualifiers))
         position = skip_space(code, word_end(code, position));
     return position;
 }

@@ -10,7 +10,7 @@
 
 bool in_device_function(const struct source *source)
 {
-    return source->device_braces > 0;
+    return source->num_braces_at_device_function > 0;
 }
 
 bool opens_namespace(const char *code, size_t position)
@@ -43,14 +43,14 @@ bool are_specifiers(const char *code, size_t begin, size_t end)
         next = is_word_character(code[position]) ? word_end(code, position) : position + 1;
         if (!is_word_character(code[position]) && !is_one_of(code[position], " *&:"))
             return false;
-        if (!is_word_character(code[position]) || contains_word(code, position, next, specifiers) ||
-            contains_word(code, position, next, types))
+        if (!is_word_character(code[position]) || contains_any_word(code, position, next, specifiers) ||
+            contains_any_word(code, position, next, types))
             continue;
         if (may_be_macro(code, position, next) || starts_with(code + position, "__"))
             return false;
         names += code[next] != ':';
     }
-    return names == 0 || (names == 1 && !contains_word(code, begin, end, types));
+    return names == 0 || (names == 1 && !contains_any_word(code, begin, end, types));
 }
 
 /** Returns whether another declaration of the name in [begin, end) has `__device__`. */
@@ -89,7 +89,7 @@ static bool begins_host_function(const char *code, size_t position)
            are_specifiers(code, begin, name) && !is_declared_for_device(code, name, name_end);
 }
 
-bool count_brace(struct source *source, size_t position)
+bool count_brace_and_mark_blocks(struct source *source, size_t position)
 {
     const char *code = source->code;
 
@@ -97,31 +97,32 @@ bool count_brace(struct source *source, size_t position)
         const size_t head = declaration_begin(code, position);
         const bool in_parentheses = head > 0 && code[head - 1] == '(';
         const bool is_value = begins_member_initializer(code, position);
-        bool begins = source->function_braces == 0 && !in_parentheses && !is_value && !opens_namespace(code, position);
+        bool begins = source->num_braces_at_function == 0 && !in_parentheses && !is_value &&
+                      !opens_namespace(code, position);
 
-        source->open_braces++;
+        source->num_open_braces++;
         if (begins) {
-            source->function_braces = source->open_braces;
+            source->num_braces_at_function = source->num_open_braces;
             source->in_host_only_function = begins_host_function(code, position);
-            if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_HOST;"))
+            if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_HOST_FUNCTION;"))
                 return false;
         }
-        if (source->device_braces == 0 &&
+        if (source->num_braces_at_device_function == 0 &&
             (find_word_outside_parentheses(code, head, position, "__global__") != NOWHERE ||
              find_word_outside_parentheses(code, head, position, "__device__") != NOWHERE)) {
-            source->device_braces = source->open_braces;
+            source->num_braces_at_device_function = source->num_open_braces;
             source->device_body_begin = position;
             source->in_host_device_function = find_word_outside_parentheses(code, head, position, "__host__") !=
                                               NOWHERE;
             begins = !is_value;
         }
         return !begins || mark_basic_blocks(source, position);
-    } else if (code[position] == '}' && source->open_braces > 0) {
-        if (source->function_braces == source->open_braces)
-            source->function_braces = 0;
-        if (source->device_braces == source->open_braces)
-            source->device_braces = 0;
-        source->open_braces--;
+    } else if (code[position] == '}' && source->num_open_braces > 0) {
+        if (source->num_braces_at_function == source->num_open_braces)
+            source->num_braces_at_function = 0;
+        if (source->num_braces_at_device_function == source->num_open_braces)
+            source->num_braces_at_device_function = 0;
+        source->num_open_braces--;
     }
     return true;
 }
@@ -131,11 +132,12 @@ void count_conditional_directive(struct source *source, size_t position)
     const char *word = source->code + skip_space(source->code, position + 1);
 
     if (starts_with(word, "if") && source->num_open_conditionals < MAX_CONDITIONALS)
-        source->braces_before[source->num_open_conditionals++] = source->open_braces;
+        source->num_braces_at_conditional[source->num_open_conditionals++] = source->num_open_braces;
     else if (starts_with(word, "el") && source->num_open_conditionals > 0) {
-        source->open_braces = source->braces_before[source->num_open_conditionals - 1];
-        if (source->device_braces > source->open_braces) /* the function began in the other branch */
-            source->device_braces = 0;
+        source->num_open_braces = source->num_braces_at_conditional[source->num_open_conditionals - 1];
+        if (source->num_braces_at_device_function >
+            source->num_open_braces) /* the function began in the other branch */
+            source->num_braces_at_device_function = 0;
     } else if (starts_with(word, "endif") && source->num_open_conditionals > 0)
         source->num_open_conditionals--;
 }

@@ -21,7 +21,7 @@ bool may_be_macro(const char *code, size_t begin, size_t end);
  * Counts the brace at `position`, and marks the blocks of the function whose body begins there. A body begins at the
  * outermost `{` that is not a namespace's; the body of a device function begins at the `{` after its qualifier.
  */
-bool count_brace(struct source *source, size_t position);
+bool count_brace_and_mark_blocks(struct source *source, size_t position);
 /**
  * Counts the conditional directive at `position`. An `#else` restores the number of braces that were open at its `#if`.
  */
@@ -72,11 +72,13 @@ bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end);
  */
 bool rewrite_shared_variable(struct source *source, size_t position);
 /**
- * What to write in place of the qualifier of a variable and of a constant in a memory of the device, for those whose
- * declarator has parentheses or a `*` before it (`pointer`), and for constants of templates; and the gaps to insert.
+ * What to write in place of the qualifier of a variable in a memory of the device and of one that is const, without
+ * __constinit for those whose declarator has parentheses or a `*` before it, and for const variables of templates; and
+ * the gaps to insert.
  */
 struct qualifier_replacements {
-    const char *variable, *pointer, *constant, *constant_pointer, *of_template, *gap, *constant_gap;
+    const char *variable, *variable_no_constinit, *const_variable, *const_variable_no_constinit, *const_of_template;
+    const char *gap, *const_gap;
 };
 /**
  * Replaces the qualifier of a `__device__` or `__constant__` variable or constant, so that it is stored separately from
@@ -84,7 +86,7 @@ struct qualifier_replacements {
  * there.
  */
 bool rewrite_device_variable(struct source *source, size_t position, size_t end,
-                             const struct qualifier_replacements *space);
+                             const struct qualifier_replacements *replacements);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
 /**
@@ -108,7 +110,7 @@ bool rewrite_include(struct source *source, size_t position);
 /** Rejects a word that is a CUDA name unsupported by the simulator, and prints what to use instead. */
 bool check_supported_name(const struct source *source, size_t position);
 /** Checks that the result of the mbarrier_try_wait() at `position` is used; prints an error if it is ignored. */
-bool check_wait_result_used(const struct source *source, size_t position);
+bool check_try_wait_result_used(const struct source *source, size_t position);
 /**
  * Rewrites the directive whose `#` is at `position` if it begins, divides or ends statements of a host and device
  * function that depend on __CUDA_ARCH__: they become statements of an if, because the simulator has one function for

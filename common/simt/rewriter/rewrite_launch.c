@@ -4,7 +4,8 @@
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
- *     kernel<T><<<grid, block>>>(args)   ->   simt_launch(SIMT_KERNEL((kernel<T>)), "kernel<T>", grid, block)(args)
+ *     kernel<T><<<grid, block>>>(args)   ->   simt_launch(SIMT_KERNEL_FINDER_AND_CALLER((kernel<T>)), "kernel<T>",
+ *                                             grid, block)(args)
  *     cudaLaunchKernel((void *)kernel,   ->   cudaLaunchKernel(kernel,
  *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                  and other headers of CUDA's
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
@@ -20,33 +21,33 @@
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_DEVICE_GAP SIMT_DEVICE_VARIABLE T b;
  *                                             SIMT_DEVICE_GAP                        and __constant__
- *     __device__ T (*name)(int);         ->   SIMT_DEVICE_POINTER T (*name)(int); SIMT_DEVICE_GAP
+ *     __device__ T (*name)(int);         ->   SIMT_DEVICE_VARIABLE_NO_CONSTINIT T (*name)(int); SIMT_DEVICE_GAP
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
- *     __device__ const T name;           ->   SIMT_DEVICE_CONSTANT const T name; SIMT_DEVICE_TABLE_GAP
- *     __constant__ const T name;         ->   SIMT_CONSTANT_CONSTANT const T name; SIMT_CONSTANT_TABLE_GAP
- *     short name[2];                     ->   SIMT_SMALL_ARRAY short name[2];         in a device function, if smaller
- *                                                                             than 16 bytes
+ *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name; SIMT_CONST_DEVICE_GAP
+ *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name; SIMT_CONST_CONSTANT_GAP
+ *     short name[2];                     ->   SIMT_SMALL_ARRAY_ALIGNMENT short name[2];     in a device function, if
+ *                                                                                          smaller than 16 bytes
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
  *
- *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
- *     (int)x   static_cast<int>(x)       ->   simt_cast_to<int>()->* x    simt_cast<int>(x)
+ *     a << b   a >> b                    ->   a << simt_shift_count * b         a >> simt_shift_count * b
+ *     (int)x   static_cast<int>(x)       ->   simt_integer_cast_to<int>()->* x   simt_integer_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
  *     a[i]   &a.b[i]                     ->   a[simt_checked_index_within_array<__typeof__(a)>() |= i]
  *                                             &a.b[simt_checked_index_within_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
  *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_is_in_kernel()) { x; }            in a host and device function
- *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
+ *     if (a) x;                          ->   if (a) { SIMT_BASIC_BLOCK; x; } SIMT_BASIC_BLOCK;
  *
  *     f(a[i])                            ->   f(simt_checked_argument(a[i]))        if f takes a structure by value
  *
  * In functions that certainly belong to the host:
  *
- *     int f() {                          ->   int f() { SIMT_HOST;
+ *     int f() {                          ->   int f() { SIMT_HOST_FUNCTION;
  *
  * If the program cannot rewrite some code, it prints one line, FILE:LINE: what is wrong, and exits with status 1.
  */
@@ -81,7 +82,7 @@ static bool check_kernel_type(const struct source *source, size_t position, size
     while (is_word_character(code[end]) || code[end] == ' ')
         end++;
     for (; position < end; position = skip_space(code, word_end(code, position)))
-        if (contains_word(code, position, word_end(code, position), types))
+        if (contains_any_word(code, position, word_end(code, position), types))
             return print_error_at(source, position,
                                   "a kernel returns void: it may store a result in memory that the host reads");
     return true;
@@ -99,20 +100,22 @@ static bool check_quoted(const struct source *source, size_t begin, size_t end)
     return true;
 }
 
-static const struct qualifier_replacements global_memory = {.variable = "SIMT_DEVICE_VARIABLE",
-                                                            .pointer = "SIMT_DEVICE_POINTER",
-                                                            .constant = "SIMT_DEVICE_CONSTANT",
-                                                            .constant_pointer = "SIMT_DEVICE_TABLE",
-                                                            .of_template = "__device__",
-                                                            .gap = " SIMT_DEVICE_GAP",
-                                                            .constant_gap = " SIMT_DEVICE_TABLE_GAP"};
-static const struct qualifier_replacements constant_memory = {.variable = "__constant__",
-                                                              .pointer = "SIMT_CONSTANT_POINTER",
-                                                              .constant = "SIMT_CONSTANT_CONSTANT",
-                                                              .constant_pointer = "SIMT_CONSTANT_TABLE",
-                                                              .of_template = "",
-                                                              .gap = " SIMT_CONSTANT_GAP",
-                                                              .constant_gap = " SIMT_CONSTANT_TABLE_GAP"};
+static const struct qualifier_replacements global_memory = {
+    .variable = "SIMT_DEVICE_VARIABLE",
+    .variable_no_constinit = "SIMT_DEVICE_VARIABLE_NO_CONSTINIT",
+    .const_variable = "SIMT_CONST_DEVICE_VARIABLE",
+    .const_variable_no_constinit = "SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT",
+    .const_of_template = "__device__",
+    .gap = " SIMT_DEVICE_GAP",
+    .const_gap = " SIMT_CONST_DEVICE_GAP"};
+static const struct qualifier_replacements constant_memory = {
+    .variable = "__constant__",
+    .variable_no_constinit = "SIMT_CONSTANT_VARIABLE_NO_CONSTINIT",
+    .const_variable = "SIMT_CONST_CONSTANT_VARIABLE",
+    .const_variable_no_constinit = "SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT",
+    .const_of_template = "",
+    .gap = " SIMT_CONSTANT_GAP",
+    .const_gap = " SIMT_CONST_CONSTANT_GAP"};
 
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)
@@ -140,7 +143,7 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
     if (is_word_at(source->code, position, "thread_local"))
         return check_thread_local(source, position);
     if (is_word_at(source->code, position, "mbarrier_try_wait"))
-        return check_wait_result_used(source, position);
+        return check_try_wait_result_used(source, position);
     if (is_word_at(source->code, position, "tensor_map"))
         return check_tensor_map_not_local(source, position, end);
     if (is_word_at(source->code, position, "__device__"))
@@ -186,7 +189,7 @@ static bool rewrite_sign(struct source *source, size_t position)
     if (starts_with(sign, "<<<"))
         return rewrite_launch(source, position);
     if (is_one_of(*sign, "{}"))
-        return count_brace(source, position);
+        return count_brace_and_mark_blocks(source, position);
     if (starts_with(sign, "<<") || starts_with(sign, ">>"))
         rewrite_shift(source, position);
     else if (*sign == '(') {

@@ -138,7 +138,9 @@ static enum condition condition_at(const char *code, size_t position)
 
     if (code[behind] && code[behind] != '\n')
         return UNKNOWN;
-    return contains_word(code, begin, end, never) ? NEVER : contains_word(code, begin, end, always) ? ALWAYS : UNKNOWN;
+    return contains_any_word(code, begin, end, never)    ? NEVER
+           : contains_any_word(code, begin, end, always) ? ALWAYS
+                                                         : UNKNOWN;
 }
 
 /** Replaces the code that an `#if 0` or the `#else` of an `#if 1` leaves out with white space, as if in a comment. */
@@ -208,7 +210,7 @@ void find_quoting_macros(struct source *source)
             const bool quotes = code[position] == '#' && code[position - 1] != '#' &&
                                 is_word_character(code[skip_space(code, position + 1)]);
 
-            if (quotes && source->num_quoting_macros < MAX_QUOTING) {
+            if (quotes && source->num_quoting_macros < MAX_QUOTING_MACROS) {
                 source->quoting_macros[source->num_quoting_macros++] = name;
                 break;
             }
@@ -342,7 +344,7 @@ bool is_one_of(char c, const char *characters)
 size_t matching_bracket(const char *code, size_t position, int step)
 {
     const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
-    char close[MAX_DEPTH] = {closers[strchr(openers, code[position]) - openers]};
+    char close[MAX_NESTING_DEPTH] = {closers[strchr(openers, code[position]) - openers]};
     int depth = 0;
 
     for (position += step; code[position] && code[position] != '\n'; position += step) {
@@ -359,7 +361,7 @@ size_t matching_bracket(const char *code, size_t position, int step)
         } else if (is_one_of(c, closers) || (angle && c == ';')) {
             return NOWHERE;
         } else if (is_one_of(c, openers)) {
-            if (++depth == MAX_DEPTH)
+            if (++depth == MAX_NESTING_DEPTH)
                 return NOWHERE;
             close[depth] = closers[strchr(openers, c) - openers];
         }
@@ -432,7 +434,7 @@ size_t find_word_outside_parentheses(const char *code, size_t begin, size_t end,
     return NOWHERE;
 }
 
-bool contains_word(const char *code, size_t begin, size_t end, const char *const *words)
+bool contains_any_word(const char *code, size_t begin, size_t end, const char *const *words)
 {
     for (size_t position = begin; position < end; position++)
         for (size_t i = 0; words[i]; i++)
@@ -523,7 +525,7 @@ static size_t parentheses_begin(const char *code, size_t close, bool is_last)
         return NOWHERE;
     const size_t begin = word_begin(code, callee_end);
 
-    if (contains_word(code, begin, callee_end, no_callees))
+    if (contains_any_word(code, begin, callee_end, no_callees))
         return NOWHERE;
     return is_keyword_before_value(code, callee_end) ? callee_end : begin;
 }
@@ -570,7 +572,7 @@ unsigned size_of_built_in_type(const char *code, size_t begin, size_t end)
     };
 
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        if (contains_word(code, begin, end, types[i]))
+        if (contains_any_word(code, begin, end, types[i]))
             return 1u << i;
     return 0;
 }

@@ -13,7 +13,7 @@
 
 #define NOWHERE SIZE_MAX
 
-enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256, MAX_QUOTING = 64 };
+enum { MAX_CONDITIONALS = 64, MAX_NESTING_DEPTH = 256, MAX_QUOTING_MACROS = 64 };
 
 /** Text to be inserted before the character at `position`. */
 struct insertion {
@@ -34,7 +34,7 @@ struct declared_function {
  * there is none) and of its last directive, and the positions where these lines end. All are 0 before the first such
  * conditional.
  */
-struct architecture_choice {
+struct architecture_conditional {
     size_t if_begin, if_end, else_begin, else_end, endif_begin, endif_end;
 };
 
@@ -47,7 +47,7 @@ struct source {
     struct insertion *insertions;
     size_t num_insertions, insertion_capacity, num_inserted; /* the first `num_inserted` have been written */
 
-    size_t quoting_macros[MAX_QUOTING]; /* names of macros that quote a parameter: #define NAME(x) #x */
+    size_t quoting_macros[MAX_QUOTING_MACROS]; /* names of macros that quote a parameter: #define NAME(x) #x */
     size_t num_quoting_macros;
 
     struct declared_function *functions;
@@ -57,16 +57,15 @@ struct source {
      * The current position: the number of open braces; how many were open at the beginning of the current function and
      * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
-    int open_braces, function_braces, device_braces;
+    int num_open_braces, num_braces_at_function, num_braces_at_device_function;
     size_t device_body_begin;     /* position of the device function's body */
     bool in_host_device_function; /* the device function is a host function as well */
     bool in_host_only_function;   /* the current function certainly belongs to the host */
-    int num_open_conditionals, braces_before[MAX_CONDITIONALS];
-    struct architecture_choice architecture_choice;
+    int num_open_conditionals, num_braces_at_conditional[MAX_CONDITIONALS];
+    struct architecture_conditional architecture_conditional;
 
-    size_t
-        checked_launch; /* the name in the last launch that check_launched_kernel() has accepted; 0 if there is none */
-    bool launches_own_kernel; /* this name is certainly that of a kernel of the file */
+    size_t checked_launch_kernel; /* the name in the last launch that check_launched_kernel() has accepted, or 0 */
+    bool checked_kernel_is_own;   /* this name is certainly that of a kernel of the file */
 };
 
 /** Reads the file and puts a `#line` directive before its text. The caller frees the buffers, even after a failure. */
@@ -114,7 +113,7 @@ size_t word_begin(const char *text, size_t end);
 bool is_word_at(const char *code, size_t position, const char *word);
 
 /** Returns whether one of `words`, a NULL-terminated array, occurs in [begin, end). */
-bool contains_word(const char *code, size_t begin, size_t end, const char *const *words);
+bool contains_any_word(const char *code, size_t begin, size_t end, const char *const *words);
 
 /** Returns the position of `word` before `position` in the same declaration, or NOWHERE. */
 size_t find_word_before(const char *code, size_t position, const char *word);
@@ -134,8 +133,8 @@ size_t find_word_outside_parentheses(const char *code, size_t begin, size_t end,
 
 /**
  * Returns the position of the bracket that matches the one at `position`, searching forward (step 1) or back (step -1).
- * Returns NOWHERE if there is none in the same statement or directive, or if brackets are nested more than MAX_DEPTH
- * deep. < and > count as brackets only inside < and >, and not as part of <<, or ->.
+ * Returns NOWHERE if there is none in the same statement or directive, or if brackets are nested more than
+ * MAX_NESTING_DEPTH deep. < and > count as brackets only inside < and >, and not as part of <<, or ->.
  */
 size_t matching_bracket(const char *code, size_t position, int step);
 

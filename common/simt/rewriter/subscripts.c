@@ -37,7 +37,7 @@ static bool ends_cast_or_condition(const char *code, size_t position)
     const size_t begin = word_begin(code, end);
 
     return open != NOWHERE &&
-           (begin == end || is_keyword_before_value(code, end) || contains_word(code, begin, end, words));
+           (begin == end || is_keyword_before_value(code, end) || contains_any_word(code, begin, end, words));
 }
 
 /**
@@ -93,7 +93,7 @@ static bool may_declare_array(const char *code, size_t before, size_t behind)
     const size_t word = word_begin(code, before);
     const bool follows_type = code[before - 1] == '&' || code[before - 1] == '>' ||
                               (word < before && !is_keyword_before_value(code, before) &&
-                               !contains_word(code, word, before, before_types));
+                               !contains_any_word(code, word, before, before_types));
 
     if (code[behind] == '[' || (code[behind] == ')' && code[skip_space(code, behind + 1)] == '['))
         return follows_type || is_one_of(code[before - 1], "*,");
@@ -156,9 +156,9 @@ static bool declares_host_constant(const char *code, size_t position)
         const size_t end = skip_space_back(code, position);
         const size_t begin = word_begin(code, end);
 
-        if (begin < end && (contains_word(code, begin, end, spaces) || may_be_macro(code, begin, end)))
+        if (begin < end && (contains_any_word(code, begin, end, spaces) || may_be_macro(code, begin, end)))
             return false;
-        is_constant = is_constant || contains_word(code, begin, end, constants);
+        is_constant = is_constant || contains_any_word(code, begin, end, constants);
         position = begin < end ? begin : end - (end > 0 && !is_one_of(code[end - 1], ";{}\n"));
     }
     return is_constant;

@@ -255,7 +255,7 @@ static size_t find_initializer(const char *code, size_t position)
     for (; code[position] && !is_one_of(code[position], ";)}\n"); position++) {
         const bool is_template = code[position] == '<' && is_word_character(code[skip_space_back(code, position) - 1]);
 
-        if (code[position] == '=' || (code[position] == '{' && !contains_word(code, begin, position, classes)))
+        if (code[position] == '=' || (code[position] == '{' && !contains_any_word(code, begin, position, classes)))
             return position;
         if ((is_template || is_one_of(code[position], "([{")) &&
             (position = matching_bracket(code, position, 1)) == NOWHERE)
@@ -269,7 +269,7 @@ static bool check_shared_variable(const struct source *source, size_t position)
 {
     if (source->num_open_conditionals > 0)
         return true;
-    if (source->function_braces > 0 && source->in_host_only_function && !in_device_function(source))
+    if (source->num_braces_at_function > 0 && source->in_host_only_function && !in_device_function(source))
         return print_error_at(
             source, position,
             "a __shared__ variable declaration is not allowed inside a host function body: only kernels and "
@@ -304,7 +304,7 @@ bool rewrite_shared_variable(struct source *source, size_t position)
         array.name--;
     if (array.name < word || array.name == array.name_end)
         return print_error_at(source, position, "dynamic shared memory needs a name: extern __shared__ T name[];");
-    if (source->function_braces > 0) {
+    if (source->num_braces_at_function > 0) {
         write_pointer(source, &array);
         return true;
     }
@@ -373,7 +373,8 @@ static enum declared find_declared(const char *code, size_t qualifier, size_t po
         else if (is_one_of(code[position], ";=[{"))
             return declared;
         else if (code[position] == '(' && surrounds_pointer(code, position))
-            return contains_word(code, position, matching_bracket(code, position, 1), constants) ? CONSTANT : VARIABLE;
+            return contains_any_word(code, position, matching_bracket(code, position, 1), constants) ? CONSTANT
+                                                                                                     : VARIABLE;
         else if (code[position] == '(' && !is_attribute_parenthesis(code, position))
             return NO_VARIABLE;
         else if (is_one_of(code[position], "(<") && (position = matching_bracket(code, position, 1)) == NOWHERE)
@@ -398,24 +399,27 @@ static bool declares_in_parentheses(const char *code, size_t position)
  * the same section as variables. Compilers store those of a template or with `inline` in sections of their own.
  */
 static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
-                                    const struct qualifier_replacements *space, bool is_checked)
+                                    const struct qualifier_replacements *replacements, bool is_checked)
 {
     static const char *const inlined[] = {"inline", NULL};
     const char *const code = source->code;
 
     if (find_word_before(code, position, "template") != NOWHERE ||
         find_word_before(code, position, "inline") != NOWHERE ||
-        contains_word(code, end, end + strcspn(code + end, ";=[{("), inlined)) {
-        write_replacement(source, position, end, space->of_template);
+        contains_any_word(code, end, end + strcspn(code + end, ";=[{("), inlined)) {
+        write_replacement(source, position, end, replacements->const_of_template);
         return true;
     }
     const bool is_extern = find_word_before(code, position, "extern") != NOWHERE;
 
-    if (is_extern && *space->of_template) /* __device__: the definition says where the constant is */
+    if (is_extern && *replacements->const_of_template) /* __device__: the definition says where the constant is */
         return true;
-    write_qualifier(source, position, end, is_checked ? space->constant : space->constant_pointer);
+    write_qualifier(source, position, end,
+                    is_checked ? replacements->const_variable : replacements->const_variable_no_constinit);
     if (!is_extern)
-        write_gaps(source, position, end, is_checked ? space->constant : space->constant_pointer, space->constant_gap);
+        write_gaps(source, position, end,
+                   is_checked ? replacements->const_variable : replacements->const_variable_no_constinit,
+                   replacements->const_gap);
     return true;
 }
 
@@ -428,11 +432,11 @@ static bool is_qualified_otherwise(const char *code, size_t position, size_t end
         return false;
     while (position > 0 && !is_one_of(code[position - 1], ";{}\n"))
         position--;
-    return contains_word(code, position, end + strcspn(code + end, ";=[{("), others);
+    return contains_any_word(code, position, end + strcspn(code + end, ";=[{("), others);
 }
 
 bool rewrite_device_variable(struct source *source, size_t position, size_t end,
-                             const struct qualifier_replacements *space)
+                             const struct qualifier_replacements *replacements)
 {
     const enum declared declared = find_declared(source->code, position, end);
     const bool is_extern = find_word_before(source->code, position, "extern") != NOWHERE;
@@ -443,7 +447,7 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
     if (declared == NO_VARIABLE || is_qualified_otherwise(source->code, position, end))
         return true;
     if (declared != VARIABLE)
-        return rewrite_device_constant(source, position, end, space, declared == CONSTANT && !in_declarator);
+        return rewrite_device_constant(source, position, end, replacements, declared == CONSTANT && !in_declarator);
     if (is_extern)
         return true;
     if (is_template)
@@ -451,8 +455,10 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
             source, position,
             "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
             "declare a variable for each type");
-    write_qualifier(source, position, end, in_declarator ? space->pointer : space->variable);
-    write_gaps(source, position, end, in_declarator ? space->pointer : space->variable, space->gap);
+    write_qualifier(source, position, end,
+                    in_declarator ? replacements->variable_no_constinit : replacements->variable);
+    write_gaps(source, position, end, in_declarator ? replacements->variable_no_constinit : replacements->variable,
+               replacements->gap);
     return true;
 }
 
@@ -463,7 +469,8 @@ static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
     const size_t head = declaration_begin(source->code, source->device_body_begin);
-    bool merged = source->function_braces < source->device_braces; /* the function is in a class */
+    bool merged = source->num_braces_at_function <
+                  source->num_braces_at_device_function; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         merged = merged ||
@@ -478,7 +485,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
 
     if (!in_device_function(source) || source->in_host_device_function ||
         find_word_before(code, position, "__shared__") != NOWHERE ||
-        contains_word(code, end, end + strcspn(code + end, ";=[{("), qualified) ||
+        contains_any_word(code, end, end + strcspn(code + end, ";=[{("), qualified) ||
         find_declared(code, position, end) != VARIABLE)
         return true;
     if (is_merged(source))
@@ -486,10 +493,12 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
             source, position,
             "a static variable of a template, inline or member function would be the host's: declare it "
             "__device__, outside the function");
-    static const struct qualifier_replacements space = {
-        .variable = "static SIMT_DEVICE_VARIABLE", .pointer = "static SIMT_DEVICE_POINTER", .gap = " SIMT_DEVICE_GAP"};
+    static const struct qualifier_replacements replacements = {
+        .variable = "static SIMT_DEVICE_VARIABLE",
+        .variable_no_constinit = "static SIMT_DEVICE_VARIABLE_NO_CONSTINIT",
+        .gap = " SIMT_DEVICE_GAP"};
 
-    return rewrite_device_variable(source, position, end, &space);
+    return rewrite_device_variable(source, position, end, &replacements);
 }
 
 /** Returns whether the innermost open brace before `position` is that of a block of statements, not of a class. */
@@ -505,7 +514,7 @@ static bool is_in_block(const char *code, size_t position)
     const size_t before = skip_space_back(code, position);
 
     return before > 0 &&
-           (is_one_of(code[before - 1], ")];{}") || contains_word(code, word_begin(code, before), before, words));
+           (is_one_of(code[before - 1], ")];{}") || contains_any_word(code, word_begin(code, before), before, words));
 }
 
 /** Returns whether the declaration whose type ends with the word at `position` begins a statement. */
@@ -515,7 +524,7 @@ static bool begins_local_declaration(const char *code, size_t position)
     size_t begin = skip_space_back(code, position);
 
     while (begin > 0 && is_word_character(code[begin - 1]) &&
-           contains_word(code, word_begin(code, begin), begin, before_types))
+           contains_any_word(code, word_begin(code, begin), begin, before_types))
         begin = skip_space_back(code, word_begin(code, begin));
     return begin > 0 && is_one_of(code[begin - 1], ";{}") && is_in_block(code, position);
 }
@@ -534,7 +543,7 @@ void align_small_array(struct source *source, size_t position, size_t end)
 
     if (count >= 2 && count * size < ALIGNED_ANYWAY && code[close] == ']' && code[skip_space(code, close + 1)] != '[' &&
         begins_local_declaration(code, position))
-        write_replacement(source, position, position, "SIMT_SMALL_ARRAY ");
+        write_replacement(source, position, position, "SIMT_SMALL_ARRAY_ALIGNMENT ");
 }
 
 /** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
@@ -557,7 +566,8 @@ bool check_tensor_map_not_local(const struct source *source, size_t position, si
     while (statement > 0 && !is_one_of(source->code[statement - 1], ";{}\n"))
         statement--;
     return !in_device_function(source) || source->in_host_device_function ||
-           declared_map(source->code, end) == NOWHERE || contains_word(source->code, statement, position, elsewhere) ||
+           declared_map(source->code, end) == NOWHERE ||
+           contains_any_word(source->code, statement, position, elsewhere) ||
            print_error_at(source, position,
                           "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
 }
@@ -575,7 +585,7 @@ bool check_tensor_map_parameters(const struct source *source, size_t position)
             parameter = position;
         if (is_word_at(code, position, "tensor_map") &&
             (name = declared_map(code, word_end(code, position))) != NOWHERE &&
-            !contains_word(code, parameter, name, constant))
+            !contains_any_word(code, parameter, name, constant))
             return print_error_at(source, position,
                                   "a kernel's tensor map must be a const __grid_constant__ parameter");
     }
