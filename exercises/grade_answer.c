@@ -150,7 +150,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
 /** Builds an exercise with its regions filled in and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct named_text *text)
 {
-    const struct answer answer = {.exercise_name = request->exercise, .text = *text, .for_gpu = request->gpu};
+    const struct answer_to_build answer = {.exercise_name = request->exercise, .text = *text, .for_gpu = request->gpu};
     struct built_answer built;
     struct error error;
     int code = PASSED;

@@ -156,7 +156,7 @@ static void compute(struct bench *bench, enum fault fault)
     if (fault == ONE_ELEMENT)
         dtype_store(problem->dtype, output, last, dtype_load(problem->dtype, output, last) + 0.05f);
     if (fault == UNWRITTEN)
-        memset((char *)output + last * dtype_size(problem->dtype), MOE_POISON, dtype_size(problem->dtype));
+        memset((char *)output + last * dtype_size(problem->dtype), MOE_POISON_BYTE, dtype_size(problem->dtype));
 }
 
 /* --- layers --- */
@@ -370,7 +370,7 @@ static void a_sample(void **state)
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[0][0]: expected "));
     assert_non_null(strstr(error.text, " outputs checked are wrong, in "));
-    memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON, 2);
+    memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON_BYTE, 2);
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[17][0]: it is as before the launch"));
     tear_down(&bench);

@@ -7,7 +7,7 @@
 enum { MOST = 8 };
 
 /** Draws an integer from -MOST to MOST, so that sums are exact. Returns it as bf16, and stores it in `value`. */
-static uint16_t whole_number(struct grade *grade, int *value)
+static uint16_t whole_number(struct grade_context *grade, int *value)
 {
     float number;
     uint32_t bits;
@@ -19,7 +19,7 @@ static uint16_t whole_number(struct grade *grade, int *value)
 }
 
 /** Launches the kernel on `count` tokens and checks every sum. */
-static void multiply(struct grade *grade, int count)
+static void multiply(struct grade_context *grade, int count)
 {
     const size_t rows = (size_t)(MMA_ROWS + count) * LENGTH;
     uint16_t *const bits = grade_allocate_host(grade, rows * sizeof *bits);
@@ -43,16 +43,16 @@ static void multiply(struct grade *grade, int count)
                                                       (size_t)count * LENGTH * sizeof *bits);
     float *const sums = grade_device_output(grade, "sums", (size_t)count * MMA_ROWS * sizeof *sums);
 
-    grade_run_launch(grade, product_launch(weights, tokens, count, sums));
-    grade_check_float(grade, "sums", "number", expected, sums, count * MMA_ROWS);
+    GRADE_LAUNCH_AND_CHECK(grade, product_launch(weights, tokens, count, sums));
+    grade_check_equal_floats(grade, "sums", "number", expected, sums, count * MMA_ROWS);
 }
 
-static void all_tokens(struct grade *grade)
+static void all_tokens(struct grade_context *grade)
 {
     multiply(grade, TOKENS);
 }
 
-static void fewer_tokens(struct grade *grade)
+static void fewer_tokens(struct grade_context *grade)
 {
     multiply(grade, 13);
     multiply(grade, 1);
@@ -63,5 +63,5 @@ const struct grade_case grade_cases[] = {
     {"fewer_tokens", fewer_tokens, false},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {
+const struct gpu_needs grade_gpu_needs = {
     .min_compute_capability = 90, .requires_exact_capability = true, .feature_name = "products of warpgroups (wgmma)"};

@@ -220,7 +220,7 @@ static enum build_result rewrite(const char *folder, struct built_answer *built,
     return run(&command, built, error);
 }
 
-static enum build_result compile(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result compile(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     struct command command = {.count = 0};
 
@@ -235,13 +235,14 @@ static enum build_result compile(const struct answer *answer, struct built_answe
     return run(&command, built, error);
 }
 
-static void grader_path(const struct answer *answer, char path[PATH_ROOM])
+static void grader_path(const struct answer_to_build *answer, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build_folder,
              answer->for_gpu ? "gpu" : "cpu", answer->exercise_name);
 }
 
-static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result link_program(const struct answer_to_build *answer, struct built_answer *built,
+                                      struct error *error)
 {
     struct command command = {.count = 0};
     char grader[PATH_ROOM];
@@ -257,7 +258,7 @@ static enum build_result link_program(const struct answer *answer, struct built_
 }
 
 /** Writes the source and, for the simulator, rewrites its launches. */
-static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result prepare(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     char path[PATH_ROOM];
     enum build_result result = BUILD_DONE;
@@ -278,7 +279,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 }
 
 /** Returns whether the grader, the rewriter and the libraries exist; if not, sets the error to what builds them. */
-static bool is_built(const struct answer *answer, struct error *error)
+static bool is_built(const struct answer_to_build *answer, struct error *error)
 {
     const char *const how = answer->for_gpu
                                 ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
@@ -299,7 +300,7 @@ static bool is_built(const struct answer *answer, struct error *error)
     return true;
 }
 
-enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
+enum build_result build_answer(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     enum build_result result;
 

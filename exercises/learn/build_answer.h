@@ -33,7 +33,7 @@ struct built_answer {
 };
 
 /** An answer to build. */
-struct answer {
+struct answer_to_build {
     const char *exercise_name; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
     struct named_text text;    /**< the file with its regions filled in; text.path is the file's name in messages */
     bool for_gpu;              /**< compile with nvcc, for a GPU */
@@ -44,7 +44,7 @@ struct answer {
  * Builds the answer in a new folder below build/exercises/, in about a second. The text is written unchanged, after a
  * #line directive with its path. The caller must call built_answer_remove(), whatever the result.
  */
-enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error);
+enum build_result build_answer(const struct answer_to_build *answer, struct built_answer *built, struct error *error);
 
 /** Removes the folder with its contents, and frees the messages. */
 void built_answer_remove(struct built_answer *built);

@@ -101,7 +101,7 @@ static bool run_traced(struct attempt *attempt, struct error *error)
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
     const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_ERROR;
-    const struct answer answer = {
+    const struct answer_to_build answer = {
         .exercise_name = attempt->exercise->name,
         .text = text_of(attempt->path, attempt->text),
         .for_gpu = attempt->grading->on_gpu,

@@ -69,14 +69,14 @@ static void copy_shown(char *to, size_t size, const char *from)
 
 static void read_measure(const struct record *record, struct verdict *verdict, const struct records *records)
 {
-    struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
+    struct verdict_measurement *const measure = &verdict->measurements[verdict->num_measurements];
 
-    if (verdict->num_measures == VERDICT_MAX_MEASURES)
+    if (verdict->num_measurements == VERDICT_MAX_MEASUREMENTS)
         return; /* ignore further figures */
     memcpy(measure->case_name, records->trying, sizeof measure->case_name);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);
-    verdict->num_measures++;
+    verdict->num_measurements++;
 }
 
 static void read_case(const struct record *record, struct verdict *verdict, struct records *records)
@@ -110,7 +110,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->num_planned_cases, cases and measures. Ignores a last line without a line break. */
+/** Reads the lines into verdict->num_planned_cases, cases and measurements. Ignores a last line without a line break. */
 static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);

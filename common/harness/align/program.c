@@ -148,7 +148,7 @@ static void run_before(struct program *program, const struct align_options *opti
                        const struct align_implementation *before, const struct tensors *tensors)
 {
     struct align_problem problem = options->problem;
-    const struct checked_launch launch = align_checked_launch(&problem, before);
+    const struct checked_launch launch = align_make_checked_launch(&problem, before);
     struct tensors own;
     struct error ignored = {0};
 
@@ -171,7 +171,7 @@ static void run_before(struct program *program, const struct align_options *opti
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    struct checked_launch launch = align_checked_launch(problem, &chapter->implementation);
+    struct checked_launch launch = align_make_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
     struct align_groups groups;
     const bool loaded = align_load_input(options, &chapter->implementation, &tensors, &groups, &program->error);

@@ -26,7 +26,7 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                     .is_zeroed = implementation && implementation->workspace_must_be_zeroed,
                     .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .num_tensors = NUM_ALIGN_TENSORS,
-        .poison_byte = ALIGN_POISON,
+        .poison_byte = ALIGN_POISON_BYTE,
         .size_option_names = "--num-tokens, --counts, --block-size",
     };
     return tensors_allocate(tensors, error);
@@ -75,8 +75,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
                        implementation->positions_ascend && implementation->positions_ascend(launch->problem), error);
 }
 
-struct checked_launch align_checked_launch(const struct align_problem *problem,
-                                           const struct align_implementation *implementation)
+struct checked_launch align_make_checked_launch(const struct align_problem *problem,
+                                                const struct align_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,

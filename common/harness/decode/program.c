@@ -81,7 +81,7 @@ struct timed_step {
 static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
 {
     const struct timed_step *const timed = context;
-    const struct checked_launch launch = decode_checked_launch(&timed->step);
+    const struct checked_launch launch = decode_make_checked_launch(&timed->step);
 
     (void)turn;
     return launch.launch_kernels(&launch, timed->tensors, stream);
@@ -162,7 +162,7 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
                        struct error *error)
 {
     const unsigned all = (1u << NUM_DECODE_KERNELS) - 1, routing = all & ~(1u << DECODE_LAYER);
-    const struct checked_launch launch = decode_checked_launch(step);
+    const struct checked_launch launch = decode_make_checked_launch(step);
     bool good;
 
     if (!checked_launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
@@ -217,7 +217,7 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
 {
     struct moe_layer layer;
     struct decode_step step;
-    const struct checked_launch launch = decode_checked_launch(&step);
+    const struct checked_launch launch = decode_make_checked_launch(&step);
     struct tensors tensors;
 
     if (!decode_load_input(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))

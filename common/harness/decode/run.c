@@ -76,7 +76,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->tensor[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison_byte = ALIGN_POISON; /* neither a valid id or weight nor a correct element of the output */
+    tensors->poison_byte = ALIGN_POISON_BYTE; /* neither a valid id or weight nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->tensor[NUM_MOE_TENSORS + i];
 
@@ -151,7 +151,7 @@ static cudaError_t call_step(const struct checked_launch *launch, const struct t
     const struct decode_step *const step = launch->problem;
     struct decode_buffers buffers = buffers_at(tensors, TENSOR_DEVICE);
 
-    buffers.layer = moe_device_buffers(tensors);
+    buffers.layer = moe_buffers_at(tensors, TENSOR_DEVICE);
     return step->problem.layer.num_tokens > 0 ? step->chapter->launch(&step->problem, &buffers, stream) : cudaSuccess;
 }
 
@@ -218,7 +218,7 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
            moe_check(step->layer, tensors, error);
 }
 
-struct checked_launch decode_checked_launch(const struct decode_step *step)
+struct checked_launch decode_make_checked_launch(const struct decode_step *step)
 {
     return (struct checked_launch){
         .launch_kernels = call_step, .verify_outputs = verify, .problem = step, .implementation = step->chapter};

@@ -38,8 +38,8 @@ struct decode_step {
 bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                        struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the step, for running and timing. */
-struct checked_launch decode_checked_launch(const struct decode_step *step);
+/** Makes the struct with which core/run.h launches and checks the step, and core/bench.h times it. */
+struct checked_launch decode_make_checked_launch(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
 void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering);

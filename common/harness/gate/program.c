@@ -88,11 +88,11 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 static void run(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const struct gate_problem *const problem = &options->problem;
-    const struct checked_launch launch = gate_checked_launch(problem, &chapter->implementation);
+    const struct checked_launch launch = gate_make_checked_launch(problem, &chapter->implementation);
     struct gate_problem alone; /* the same problem, but without overlapping launches */
     const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
                                                                                      : &chapter->previous;
-    const struct checked_launch before = gate_checked_launch(&alone, implementation_before);
+    const struct checked_launch before = gate_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     struct record *report;
     const bool loaded = gate_load_input(options, &chapter->implementation, &tensors, &program->error);

@@ -49,8 +49,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
     return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, error);
 }
 
-struct checked_launch gate_checked_launch(const struct gate_problem *problem,
-                                          const struct gate_implementation *implementation)
+struct checked_launch gate_make_checked_launch(const struct gate_problem *problem,
+                                               const struct gate_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,

@@ -29,8 +29,8 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_l
 bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
                      struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch gate_checked_launch(const struct gate_problem *problem,
-                                          const struct gate_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch gate_make_checked_launch(const struct gate_problem *problem,
+                                               const struct gate_implementation *implementation);
 
 #endif

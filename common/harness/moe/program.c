@@ -119,7 +119,7 @@ static void run_before(struct program *program, const struct moe_options *option
                        const struct tensors *tensors)
 {
     struct moe_layer other = *layer;
-    const struct checked_launch launch = moe_checked_launch(&other, before);
+    const struct checked_launch launch = moe_make_checked_launch(&other, before);
     struct tensors own;
     struct error ignored = {0};
 
@@ -141,7 +141,7 @@ static void run_before(struct program *program, const struct moe_options *option
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {
     struct moe_layer layer;
-    struct checked_launch launch = moe_checked_launch(&layer, &chapter->implementation);
+    struct checked_launch launch = moe_make_checked_launch(&layer, &chapter->implementation);
     struct tensors tensors;
     struct record *report;
     int64_t overflowing = 0;

@@ -60,8 +60,10 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
                                const struct moe_implementation *implementation, struct tensors *tensors,
                                struct error *error);
 
-/** Returns the tensors' addresses in device memory. */
-struct moe_buffers moe_device_buffers(const struct tensors *tensors);
+/**
+ * Returns the tensors' addresses in device memory, for a kernel, or in host memory, where a workspace has no copy.
+ */
+struct moe_buffers moe_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /** Sets the problem's capacity and block size: `requested_size` or, if that is 0, the implementation's choice. */
 bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
@@ -76,8 +78,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
 bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
                     struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch moe_checked_launch(const struct moe_layer *layer,
-                                         const struct moe_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch moe_make_checked_launch(const struct moe_layer *layer,
+                                              const struct moe_implementation *implementation);
 
 #endif

@@ -170,7 +170,7 @@ static void list_arrays(const struct rank_share *share, const struct moe_problem
 
     memcpy(arrays->tensor, list, sizeof list);
     arrays->num_tensors = NUM_ARRAYS;
-    arrays->poison_byte = MOE_POISON;
+    arrays->poison_byte = MOE_POISON_BYTE;
     for (size_t a = 0; a < sizeof of_all_to_all / sizeof *of_all_to_all; a++)
         arrays->tensor[of_all_to_all[a]].is_absent = !all_to_all;
 }

@@ -27,7 +27,7 @@ bool routing_set_next_problem(struct covering_design *covering, const struct rou
         if (!gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, &options->gate))
             continue;
         options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
-        if (routing_derive_align_problem(options, implementation, &problem, &(struct error){0}))
+        if (routing_problem_from_options(options, implementation, &problem, &(struct error){0}))
             return true;
     }
     return false;

@@ -73,12 +73,12 @@ static void report_list(const struct routing_problem *problem, const struct tens
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
-    struct checked_launch launch = routing_checked_launch(&problem, &chapter->implementation);
+    struct checked_launch launch = routing_make_checked_launch(&problem, &chapter->implementation);
     struct routing_problem alone; /* the same problem, but without overlapping launches */
     const struct routing_implementation *const implementation_before = options->gate.problem.overlap
                                                                            ? &chapter->implementation
                                                                            : &chapter->previous;
-    struct checked_launch before = routing_checked_launch(&alone, implementation_before);
+    struct checked_launch before = routing_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     const bool loaded = routing_load_input(options, &chapter->implementation, &problem, &tensors, &program->error);
 

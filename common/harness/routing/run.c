@@ -35,8 +35,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
            align_check(&problem->align, &buffers.align, true, error);
 }
 
-struct checked_launch routing_checked_launch(const struct routing_problem *problem,
-                                             const struct routing_implementation *implementation)
+struct checked_launch routing_make_checked_launch(const struct routing_problem *problem,
+                                                  const struct routing_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,
@@ -46,7 +46,7 @@ struct checked_launch routing_checked_launch(const struct routing_problem *probl
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-bool routing_derive_align_problem(const struct routing_options *options,
+bool routing_problem_from_options(const struct routing_options *options,
                                   const struct routing_implementation *implementation, struct routing_problem *problem,
                                   struct error *error)
 {
@@ -95,7 +95,7 @@ bool routing_load_input(struct routing_options *options, const struct routing_im
 
     if (!gate_load_input(&options->gate, &any_gate, tensors, error))
         return false;
-    if (routing_derive_align_problem(options, implementation, problem, error) &&
+    if (routing_problem_from_options(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
         align_load_expert_map(options->expert_map_option, problem->align.num_experts, options->gate.program.seed,
                               tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))
