@@ -156,12 +156,12 @@ static int build_and_run(const struct grading_request *request, const char *name
     int code = PASSED;
 
     switch (build_answer(&answer, &built, &error)) {
-    case BUILD_DONE:
+    case BUILD_SUCCEEDED:
         fputs(built.messages, stderr);
         for (int i = 0; i < request->num_seeds; i++)
             code = worse(code, run(request, name, request->seeds[i], built.program_path));
         break;
-    case BUILD_NOT_COMPILED:
+    case BUILD_FAILED_TO_COMPILE:
         printf("%s: it does not compile\n", name);
         fputs(built.messages, stderr);
         code = CANNOT;

@@ -195,6 +195,6 @@ int main(int argc, char **argv)
         return learn_print_error(&error);
     code = finish(run_command(command, argv[0], &parsed));
     if (command->run != command_watch || interrupt_last_signal() != SIGINT)
-        interrupt_terminate();
+        interrupt_reraise_last_signal();
     return code;
 }

@@ -34,8 +34,8 @@ cudaError_t empty_kernel_compiled_architecture(int *architecture)
     return cudaSuccess;
 }
 
-cudaError_t generate_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
-                                  int64_t num_values, void *to, unsigned long long *num_different)
+cudaError_t generate_or_compare_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                             int64_t num_values, void *to, unsigned long long *num_different)
 {
     (void)values, (void)dtype, (void)first_index, (void)num_values, (void)to, (void)num_different;
     return cudaErrorNotSupported;

@@ -32,8 +32,8 @@ static struct {
     bool no_library;
 } seen;
 
-bool made_up_time(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                  struct error *error)
+bool made_up_time(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                  struct timing *timing, struct error *error)
 {
     const int turns = seen.num_times == 0 ? 2 : 100;
 
@@ -70,12 +70,12 @@ bool made_up_products(double min_us, double *operations_per_second, struct error
 /** Copies the first 4 bytes of the input to the output, and records the input. */
 static cudaError_t copy(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
-    const void *const input = tensor_data(tensors, 0, TENSOR_DEVICE);
+    const void *const input = tensor_data(tensors, 0, TENSOR_ON_DEVICE);
 
     (void)launch;
     if (seen.num_inputs < MAX_TURNS)
         seen.inputs[seen.num_inputs++] = input;
-    return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
+    return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_ON_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
 }
 
 static bool is_copied(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
@@ -104,7 +104,7 @@ static struct tensors tensors_of(size_t bytes)
 static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    return (struct benchmark){.name = "p", .previous_name = "b", .has_times = true, .only_num_tokens = 3};
+    return (struct benchmark){.name = "p", .previous_name = "b", .can_measure_times = true, .only_num_tokens = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)

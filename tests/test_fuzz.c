@@ -371,7 +371,7 @@ static void maps(const uint8_t *bytes, size_t size)
 static void try_records(const uint8_t *bytes, size_t size)
 {
     static struct verdict verdict;
-    const struct child_text text = {(char *)bytes, size};
+    const struct child_output text = {(char *)bytes, size};
     struct records records;
 
     memset(&verdict, 0, sizeof verdict);

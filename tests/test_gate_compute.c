@@ -41,9 +41,9 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
 
     assert_true(gate_problem_check(problem, &error));
     assert_true(gate_tensors_allocate(problem, &tensors, &error));
-    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_CORRECTION_BIAS].host.data);
+        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_TENSOR_CORRECTION_BIAS].host.data);
     if (!checked_launch_run(&launch, &tensors, &error)) {
         char shape[256];
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const record_formats[] = {"table", "json", "csv", NULL};
+const char *const record_format_names[] = {"table", "json", "csv", NULL};
 
 struct record_field {
     enum field_type type;

@@ -16,7 +16,7 @@
 enum record_format { RECORD_TABLE, RECORD_JSON, RECORD_CSV };
 
 /** The names of the formats, in enum order, NULL-terminated. */
-extern const char *const record_formats[];
+extern const char *const record_format_names[];
 
 /** Formats in which a field appears. */
 enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << RECORD_CSV, IN_DATA = IN_JSON | IN_CSV };

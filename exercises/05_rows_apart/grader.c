@@ -19,7 +19,7 @@ static void check(struct grade_context *grade, int num_tokens, int topk)
     const int32_t *const device_choices = grade_device_input(grade, "choices", choices, bytes);
     int32_t *const topk_ids = grade_device_output(grade, "topk_ids", bytes);
 
-    GRADE_LAUNCH_AND_CHECK(grade, share_choices_launch(device_choices, num_tokens, topk, topk_ids));
+    GRADE_LAUNCH_AND_CHECK(grade, copy_choices_launch(device_choices, num_tokens, topk, topk_ids));
     grade_check_equal_ints(grade, "topk_ids", "choice", choices, topk_ids, count);
 }
 

@@ -9,7 +9,7 @@
 
 /** A problem on the host, and the expert of each position. */
 struct layer {
-    struct down_problem problem; /* its arrays are in host memory */
+    struct down_projection_problem problem; /* its arrays are in host memory */
     int num_experts;
     int32_t *experts; /* [num_positions] */
     int32_t *map;     /* [num_experts] */
@@ -45,7 +45,7 @@ static void make_map(struct layer *layer, struct grade_context *grade, int local
 /** Lists each expert's positions in ascending order, padded to whole blocks. */
 static void sort_positions(struct layer *layer, struct grade_context *grade)
 {
-    struct down_problem *const problem = &layer->problem;
+    struct down_projection_problem *const problem = &layer->problem;
     const int most = (problem->num_positions + layer->num_experts * problem->block_size) / problem->block_size + 2;
     int32_t *const slots = grade_allocate_host(grade, (size_t)(most * problem->block_size) * sizeof *slots);
     int32_t *const owners = grade_allocate_host(grade, (size_t)most * sizeof *owners);
@@ -100,11 +100,11 @@ static struct layer make_layer(struct grade_context *grade, int positions, int e
 }
 
 /** Copies the layer's arrays to the device. */
-static struct down_problem to_device(const struct layer *layer, struct grade_context *grade)
+static struct down_projection_problem to_device(const struct layer *layer, struct grade_context *grade)
 {
-    const struct down_problem *const host = &layer->problem;
+    const struct down_projection_problem *const host = &layer->problem;
     const size_t positions = (size_t)host->num_positions;
-    struct down_problem device = *host;
+    struct down_projection_problem device = *host;
     int local = 0;
 
     for (int e = 0; e < layer->num_experts; e++)
@@ -124,7 +124,7 @@ static struct down_problem to_device(const struct layer *layer, struct grade_con
 
 static float right_element(const struct layer *layer, int position, int i)
 {
-    const struct down_problem *const problem = &layer->problem;
+    const struct down_projection_problem *const problem = &layer->problem;
     const int expert = layer->map[layer->experts[position]];
     float sum = 0.0f;
 
@@ -158,9 +158,9 @@ static struct layer check(struct grade_context *grade, int positions, int expert
                           int block_size)
 {
     const struct layer layer = make_layer(grade, positions, experts, local, hidden, block_size);
-    const struct down_problem device = to_device(&layer, grade);
+    const struct down_projection_problem device = to_device(&layer, grade);
 
-    GRADE_LAUNCH_AND_CHECK(grade, down_launch(&device));
+    GRADE_LAUNCH_AND_CHECK(grade, down_projection_launch(&device));
     check_rows(&layer, grade, grade_download(grade, device.partial));
     return layer;
 }

@@ -12,13 +12,13 @@ static void check_ids(struct grade_context *grade, const int32_t *ids, int num_b
 
     memset(zeros, 0, (size_t)num_blocks * sizeof *zeros);
     for (int own = 0; own < num_blocks; own++) {
-        expected_totals[own] = expected_ranks[own] = absent == NO_LANE_ABSENT ? 0 : -1;
-        for (int other = 0; absent == NO_LANE_ABSENT && other < num_blocks; other++) {
+        expected_totals[own] = expected_ranks[own] = absent == NO_BLOCK_ABSENT ? 0 : -1;
+        for (int other = 0; absent == NO_BLOCK_ABSENT && other < num_blocks; other++) {
             expected_totals[own] += ids[other] == ids[own];
             expected_ranks[own] += other < own && ids[other] == ids[own];
         }
     }
-    if (absent == NO_LANE_ABSENT)
+    if (absent == NO_BLOCK_ABSENT)
         grade_describe_input(grade, "%d block%s", num_blocks, num_blocks == 1 ? "" : "s");
     else
         grade_describe_input(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
@@ -30,7 +30,7 @@ static void check_ids(struct grade_context *grade, const int32_t *ids, int num_b
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
     GRADE_LAUNCH_AND_CHECK(grade, count_equal_ids_launch(device_ids, num_blocks, absent, words, totals, ranks));
-    if (absent != NO_LANE_ABSENT) { /* the absent block writes nothing */
+    if (absent != NO_BLOCK_ABSENT) { /* the absent block writes nothing */
         const int32_t *const got = grade_download(grade, totals);
 
         for (int own = 0; own < num_blocks; own++)
@@ -55,14 +55,14 @@ static void four_blocks(struct grade_context *grade)
 {
     static const int32_t ids[] = {3, 1, 3, 3};
 
-    check_ids(grade, ids, 4, NO_LANE_ABSENT);
+    check_ids(grade, ids, 4, NO_BLOCK_ABSENT);
 }
 
 static void id_zero(struct grade_context *grade)
 {
     static const int32_t ids[] = {0, 2, 0, 1, 0};
 
-    check_ids(grade, ids, 5, NO_LANE_ABSENT);
+    check_ids(grade, ids, 5, NO_BLOCK_ABSENT);
 }
 
 static void any_number_of_blocks(struct grade_context *grade)
@@ -70,7 +70,7 @@ static void any_number_of_blocks(struct grade_context *grade)
     static const int counts[] = {1, 2, 7, 8, 11, MAX_BLOCKS};
 
     for (int i = 0; i < 6; i++)
-        check(grade, counts[i], 6, NO_LANE_ABSENT);
+        check(grade, counts[i], 6, NO_BLOCK_ABSENT);
 }
 
 static void a_block_is_absent(struct grade_context *grade)
@@ -81,7 +81,7 @@ static void a_block_is_absent(struct grade_context *grade)
 
 static void one_atomic(struct grade_context *grade)
 {
-    check(grade, 8, 5, NO_LANE_ABSENT);
+    check(grade, 8, 5, NO_BLOCK_ABSENT);
     grade_check_at_most_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
 }
 

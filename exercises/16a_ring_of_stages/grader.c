@@ -10,22 +10,22 @@ enum { MOST = 8 };
 /** Launches the kernel on `steps` rows of integers, so that no sum is rounded, and checks the sums. */
 static void add_rows(struct grade_context *grade, int steps)
 {
-    float *const rows = grade_allocate_host(grade, (size_t)steps * LENGTH * sizeof *rows);
-    float *const expected = grade_allocate_host(grade, LENGTH * sizeof *expected);
+    float *const rows = grade_allocate_host(grade, (size_t)steps * ROW_LENGTH * sizeof *rows);
+    float *const expected = grade_allocate_host(grade, ROW_LENGTH * sizeof *expected);
 
-    for (int i = 0; i < LENGTH; i++)
+    for (int i = 0; i < ROW_LENGTH; i++)
         expected[i] = 0.0f;
-    for (int i = 0; i < steps * LENGTH; i++) {
+    for (int i = 0; i < steps * ROW_LENGTH; i++) {
         rows[i] = (float)((int)random_below(grade_random(grade), 2 * MOST) + 1);
-        expected[i % LENGTH] += rows[i];
+        expected[i % ROW_LENGTH] += rows[i];
     }
     grade_describe_input(grade, "%d rows, a ring of %d stages", steps, STAGES);
 
-    const float *const device_rows = grade_device_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
-    float *const sums = grade_device_output(grade, "sums", LENGTH * sizeof *sums);
+    const float *const device_rows = grade_device_input(grade, "rows", rows, (size_t)steps * ROW_LENGTH * sizeof *rows);
+    float *const sums = grade_device_output(grade, "sums", ROW_LENGTH * sizeof *sums);
 
     GRADE_LAUNCH_AND_CHECK(grade, sum_rows_launch(device_rows, steps, sums));
-    grade_check_equal_floats(grade, "sums", "thread", expected, sums, LENGTH);
+    grade_check_equal_floats(grade, "sums", "thread", expected, sums, ROW_LENGTH);
 }
 
 static void one_round(struct grade_context *grade)

@@ -40,8 +40,8 @@ static void expect(struct grade_context *grade, struct steps *steps)
     }
 }
 
-/** Runs `num_steps` steps on `num_rows` rows. Checks every logit, unless to_the_wait ends the threads at the wait. */
-static void run(struct grade_context *grade, int num_rows, int num_steps, bool to_the_wait)
+/** Runs `num_steps` steps on `num_rows` rows. Checks every logit, unless stop_at_wait ends the threads at the wait. */
+static void run(struct grade_context *grade, int num_rows, int num_steps, bool stop_at_wait)
 {
     struct steps steps = {.num_rows = num_rows,
                           .num_steps = num_steps,
@@ -54,7 +54,7 @@ static void run(struct grade_context *grade, int num_rows, int num_steps, bool t
     memset(zeros, 0, row_bytes);
     expect(grade, &steps);
     grade_describe_input(grade, "%d row%s, %d step%s%s", num_rows, num_rows == 1 ? "" : "s", num_steps,
-                         num_steps == 1 ? "" : "s", to_the_wait ? ", up to the wait" : "");
+                         num_steps == 1 ? "" : "s", stop_at_wait ? ", up to the wait" : "");
 
     const int32_t *const weights = grade_device_input(grade, "weights", steps.weights, row_bytes * WIDTH);
     const int32_t *const bias = grade_device_input(grade, "bias", steps.bias, row_bytes);
@@ -63,9 +63,9 @@ static void run(struct grade_context *grade, int num_rows, int num_steps, bool t
     int32_t *const token = grade_device_output(grade, "token", WIDTH * sizeof *token);
     int32_t *const logits = grade_device_inout(grade, "logits", zeros, row_bytes);
 
-    GRADE_LAUNCH_AND_CHECK(grade,
-                           decode_steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
-    if (!to_the_wait)
+    GRADE_LAUNCH_AND_CHECK(
+        grade, decode_steps_launch(weights, bias, prompt, num_rows, num_steps, stop_at_wait, token, logits));
+    if (!stop_at_wait)
         grade_check_equal_ints(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
 }
 

@@ -70,14 +70,14 @@ static void one_stream(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 256}, {1, 0, 256}};
 
-    check(grade, calls, 3, AT_ONCE);
+    check(grade, calls, 3, WORKSPACES_PER_ALLOCATION);
 }
 
 static void two_streams(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {2, 0, 256}, {1, 0, 256}, {2, 0, 256}};
 
-    check(grade, calls, 4, AT_ONCE);
+    check(grade, calls, 4, WORKSPACES_PER_ALLOCATION);
 }
 
 static void two_captures(struct grade_context *grade)
@@ -85,7 +85,7 @@ static void two_captures(struct grade_context *grade)
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 1, 256}, {1, 1, 256},
                                                   {1, 2, 256}, {1, 0, 256}, {2, 0, 256}};
 
-    check(grade, calls, 6, AT_ONCE);
+    check(grade, calls, 6, WORKSPACES_PER_ALLOCATION);
 }
 
 static void two_models(struct grade_context *grade)
@@ -93,10 +93,10 @@ static void two_models(struct grade_context *grade)
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 128}, {1, 1, 128},
                                                   {1, 0, 256}, {1, 2, 256}, {1, 0, 128}};
 
-    check(grade, calls, 6, 2 * AT_ONCE);
+    check(grade, calls, 6, 2 * WORKSPACES_PER_ALLOCATION);
 }
 
-/** Makes one call on each of 1 to 10 streams outside captures, then one call in each of SPARE captures. */
+/** Makes one call on each of 1 to 10 streams outside captures, then one in each of MIN_SPARE_WORKSPACES captures. */
 static void enough_for_captures(struct grade_context *grade)
 {
     for (int streams = 1; streams <= 10; streams++) {
@@ -105,9 +105,11 @@ static void enough_for_captures(struct grade_context *grade)
 
         for (; num_calls < streams; num_calls++)
             calls[num_calls] = (struct workspace_call){num_calls + 1, 0, 256};
-        for (captures = 0; captures < SPARE; captures++)
+        for (captures = 0; captures < MIN_SPARE_WORKSPACES; captures++)
             calls[num_calls++] = (struct workspace_call){1, captures + 1, 256};
-        check(grade, calls, num_calls, streams + SPARE <= AT_ONCE ? AT_ONCE : 2 * AT_ONCE);
+        check(grade, calls, num_calls,
+              streams + MIN_SPARE_WORKSPACES <= WORKSPACES_PER_ALLOCATION ? WORKSPACES_PER_ALLOCATION
+                                                                          : 2 * WORKSPACES_PER_ALLOCATION);
     }
 }
 
@@ -120,7 +122,7 @@ static void any_calls(struct grade_context *grade)
             calls[i] = (struct workspace_call){(int)random_below(grade_random(grade), 2),
                                                (int)random_below(grade_random(grade), 3),
                                                64 + (int)random_below(grade_random(grade), 2)};
-        check(grade, calls, MAX_CALLS, 4 * AT_ONCE);
+        check(grade, calls, MAX_CALLS, 4 * WORKSPACES_PER_ALLOCATION);
     }
 }
 

@@ -103,7 +103,7 @@ static void describe_most(struct grade_context *grade, const char *name, char *t
 {
     char places[400];
 
-    backend_describe_request_lines(&grade->counters, name, places, sizeof places);
+    backend_describe_lines_with_most_requests(&grade->counters, name, places, sizeof places);
     snprintf(text, size, "%s%s", *places ? "; most at " : "", places);
 }
 

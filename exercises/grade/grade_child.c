@@ -33,7 +33,7 @@ bool grade_allocate_child_results(struct grade_context *grade)
     if (grade->shared_results == MAP_FAILED)
         grade->shared_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
-    backend_count_request_lines();
+    backend_enable_request_counts_by_line();
     return grade->shared_results && backend_share_memory_with_forks();
 }
 

@@ -64,9 +64,9 @@ static void run_gate(const struct gate_problem *problem, enum gate_dist dist, ui
 
     if (!gate_tensors_allocate(problem, &tensors, error))
         return;
-    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_CORRECTION_BIAS].host.data);
+        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_TENSOR_CORRECTION_BIAS].host.data);
     checked_launch_run(&launch, &tensors, error);
     tensors_free(&tensors);
 }
@@ -100,9 +100,9 @@ static void run_align(const struct align_problem *problem, const struct align_im
     if (!align_tensors_allocate(problem, implementation, ids->has_expert_map, ids->misalign_words, &tensors, error))
         return;
     if (ids->has_expert_map)
-        align_generate_expert_map(problem->num_experts, seed, tensors.tensor[ALIGN_EXPERT_MAP].host.data);
+        align_generate_expert_map(problem->num_experts, seed, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data);
     if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed,
-                           tensors.tensor[ALIGN_TOPK_IDS].host.data, error))
+                           tensors.tensor[ALIGN_TENSOR_TOPK_IDS].host.data, error))
         checked_launch_run(&launch, &tensors, error);
     tensors_free(&tensors);
 }

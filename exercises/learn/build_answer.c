@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static void add_formatted(struct command *
 }
 
 /** Appends a compiler's output to the messages. Returns false if out of memory. */
-static bool add_messages(struct built_answer *built, const struct child_text *said)
+static bool add_messages(struct built_answer *built, const struct child_output *said)
 {
     const size_t before = built->messages ? strlen(built->messages) : 0;
     char *const longer = realloc(built->messages, before + said->size + 1);
@@ -88,13 +88,13 @@ static enum build_result run(struct command *command, struct built_answer *built
                                           .memory_bytes = SIZE_MAX,
                                           .output_bytes = (size_t)64 << 20,
                                           .max_events = 1};
-    const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
+    const struct child_output stopped = {.text = no_end, .size = strlen(no_end)};
     struct child_result end;
     enum build_result result;
 
     if (!child_run(command->words, &limits, &end, error))
         return BUILD_NOT_POSSIBLE;
-    result = end.outcome == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_NOT_COMPILED;
+    result = end.outcome == CHILD_EXITED && end.exit_code == 0 ? BUILD_SUCCEEDED : BUILD_FAILED_TO_COMPILE;
     if (!add_messages(built, &end.output) || (end.outcome != CHILD_EXITED && !add_messages(built, &stopped))) {
         error_set(error, "out of memory");
         result = BUILD_NOT_POSSIBLE;
@@ -261,7 +261,7 @@ static enum build_result link_program(const struct answer_to_build *answer, stru
 static enum build_result prepare(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     char path[PATH_ROOM];
-    enum build_result result = BUILD_DONE;
+    enum build_result result = BUILD_SUCCEEDED;
 
     snprintf(path, sizeof path, "%s/answer.cu", built->build_folder);
 
@@ -271,7 +271,7 @@ static enum build_result prepare(const struct answer_to_build *answer, struct bu
         return BUILD_NOT_POSSIBLE;
     if (!answer->for_gpu) {
         result = rewrite(built->build_folder, built, error);
-        if (result == BUILD_NOT_COMPILED)
+        if (result == BUILD_FAILED_TO_COMPILE)
             rename_place(built, path, written);
     }
     free(written);
@@ -307,16 +307,16 @@ enum build_result build_answer(const struct answer_to_build *answer, struct buil
     memset(built, 0, sizeof *built);
     if (!is_built(answer, error))
         return BUILD_NOT_POSSIBLE;
-    if (!add_messages(built, &(struct child_text){NULL, 0})) {
+    if (!add_messages(built, &(struct child_output){NULL, 0})) {
         error_set(error, "out of memory");
         return BUILD_NOT_POSSIBLE;
     }
     if (!make_folder(built, error))
         return BUILD_NOT_POSSIBLE;
     result = prepare(answer, built, error);
-    if (result == BUILD_DONE)
+    if (result == BUILD_SUCCEEDED)
         result = compile(answer, built, error);
-    if (result == BUILD_DONE)
+    if (result == BUILD_SUCCEEDED)
         result = link_program(answer, built, error);
     return result;
 }

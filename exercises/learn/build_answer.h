@@ -18,9 +18,9 @@ extern const char answer_build_folder[];
 
 /** The result of building an answer. */
 enum build_result {
-    BUILD_DONE,
-    BUILD_NOT_COMPILED, /**< it does not compile or link; `messages` gives the reason, in the learner's lines */
-    BUILD_NOT_POSSIBLE, /**< building failed, see `error`: no compiler, no grader, no disk space, no nvcc */
+    BUILD_SUCCEEDED,
+    BUILD_FAILED_TO_COMPILE, /**< it does not compile or link; `messages` gives the reason, in the learner's lines */
+    BUILD_NOT_POSSIBLE,      /**< building failed, see `error`: no compiler, no grader, no disk space, no nvcc */
 };
 
 enum { BUILT_PATH_SIZE = 256 };

@@ -110,8 +110,10 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->num_planned_cases, cases and measurements. Ignores a last line without a line break. */
-static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
+/**
+ * Reads the lines into verdict->num_planned_cases, cases and measurements. Ignores a last line without a line break.
+ */
+static void records_read(const struct child_output *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);
     for (size_t at = 0; at < text->size;) {
@@ -211,7 +213,7 @@ static void judge(struct verdict *verdict, const struct records *records, const 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
 /** Returns a program's output, with `?` in place of control characters. Takes ownership of the text. */
-static char *output_to_show(struct child_text *output)
+static char *output_to_show(struct child_output *output)
 {
     char *const text = output->text;
 

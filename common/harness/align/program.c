@@ -27,9 +27,9 @@ static void name_run(const struct align_options *options, struct program *progra
         snprintf(program->problem_text, sizeof program->problem_text, "%s, top %d: %s",
                  format_count(options->program.num_tokens, "token", tokens), options->topk, described);
     program->distribution_name = align_id_source_name(options);
-    if (options->source == ALIGN_SOURCE_ROUTER)
+    if (options->source == ALIGN_ID_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");
-    else if (options->source == ALIGN_SOURCE_FILE)
+    else if (options->source == ALIGN_ID_SOURCE_FILE)
         snprintf(text, size, "%s", options->ids_path);
     else
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
@@ -58,8 +58,8 @@ static void report_problem(const struct align_options *options, bool all, struct
                           parse_array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
-        if (options->capacity_policy != ALIGN_ROOM_BOUND)
-            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_policy]);
+        if (options->capacity_policy != ALIGN_CAPACITY_DEFAULT)
+            record_add_text(fields, IN_JSON, "room", "%s", align_capacity_policy_names[options->capacity_policy]);
     }
     if (problem->overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
@@ -155,12 +155,12 @@ static void run_before(struct program *program, const struct align_options *opti
     problem.overlap = false;
     if (!before->launch || !program->requested_options.bench)
         return;
-    if (!options->capacity_given && options->capacity_policy == ALIGN_ROOM_BOUND)
+    if (!options->capacity_given && options->capacity_policy == ALIGN_CAPACITY_DEFAULT)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_tensors_allocate_like(tensors, &problem, before, &own, &ignored))
         return;
-    program_time_previous_launch(program, &launch, &own);
+    program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -183,7 +183,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     program_run_launch(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
-    report_ids(problem, &groups, tensors.tensor[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
+    report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
     tensors_free(&tensors);
 }

@@ -19,7 +19,7 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->runs_on_host)
         return true;
-    if (!bench->has_times)
+    if (!bench->can_measure_times)
         return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
     return backend_measure_time_floors(&bench->time_floors, error);
 }
@@ -156,7 +156,7 @@ static bool make_copies(struct turns *turns)
 static bool time_launch(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = bench->flush_l2 ? BACKEND_CACHE_FLUSHED : BACKEND_CACHE_WARM;
+    const enum backend_cache_state cache = bench->flush_l2 ? BACKEND_CACHE_FLUSHED : BACKEND_CACHE_WARM;
     struct turns turns = {.launch = launch};
     double start;
     bool good;

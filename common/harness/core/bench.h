@@ -25,7 +25,7 @@ enum { BENCH_MAX_ROWS = 24 };
 struct benchmark {
     const char *name, *previous_name; /**< names of this chapter and of the previous one (NULL if there is none) */
     bool runs_on_host;                /**< whether the chapter computes on the host and launches nothing */
-    bool has_times;                   /**< whether the backend can measure times; ignored if runs_on_host */
+    bool can_measure_times;           /**< whether the backend can measure times; ignored if runs_on_host */
     bool flush_l2;                    /**< whether to flush L2 before each launch */
     int64_t only_num_tokens;          /**< the only size to measure, or negative for a sweep of sizes */
     const int64_t *sweep_sizes; /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */

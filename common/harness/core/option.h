@@ -45,7 +45,7 @@ struct option_row {
 };
 
 /** A trait that no run has. Other traits are bits from 2 up. */
-enum { NEVER_IN_COMMAND = 1 };
+enum { TRAIT_OF_NO_RUN = 1 };
 
 /**
  * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets them

@@ -20,27 +20,27 @@
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
      .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX,
-     .in_command_if_traits = IS_RANDOM},
+     .in_command_if_traits = TRAIT_USES_SEED},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
-     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if_traits = SEVERAL_LAUNCHES},
+     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if_traits = TRAIT_HAS_SEVERAL_LAUNCHES},
     {"check-corners", NULL,
      "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
      "out",
-     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
-     3, OPTION_INT, FIELD(check_one_problem_in), .least = 1, .most = 1000, .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_INT, FIELD(check_one_problem_in), .least = 1, .most = 1000, .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.help = "The output", .help_group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format),
-     .value_words = record_formats, .in_command_if_traits = NEVER_IN_COMMAND},
+     .value_words = record_format_names, .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_PATH, FIELD(trace_path), .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_PATH, FIELD(trace_path), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
-     FIELD(trace_kernel), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(trace_kernel), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {0},
 };
 
@@ -91,7 +91,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
 
 bool program_reject_unused_seed(struct program *program, unsigned traits)
 {
-    return !program->options->seed_given || program->options->check_all || traits & IS_RANDOM ||
+    return !program->options->seed_given || program->options->check_all || traits & TRAIT_USES_SEED ||
            error_set(&program->error, "--seed: no input of this run is generated; leave it out");
 }
 
@@ -145,7 +145,7 @@ bool program_open(struct program *program)
     bench->name = program->name;
     bench->previous_name = program->previous_name;
     bench->runs_on_host = program->runs_on_host;
-    bench->has_times = program->backend.has_times;
+    bench->can_measure_times = program->backend.can_measure_times;
     bench->flush_l2 = program->requested_options.flush_l2;
     bench->only_num_tokens = program->requested_options.num_tokens_given ? program->requested_options.num_tokens : -1;
     return true;
@@ -153,8 +153,9 @@ bool program_open(struct program *program)
 
 unsigned program_command_traits(const struct program *program)
 {
-    return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
-           (program->options->num_launches > 1 ? SEVERAL_LAUNCHES : 0);
+    return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0
+                                                                                             : TRAIT_HAS_NUM_TOKENS) |
+           (program->options->num_launches > 1 ? TRAIT_HAS_SEVERAL_LAUNCHES : 0);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -329,7 +330,8 @@ void program_run_launch(struct program *program, const struct checked_launch *la
     }
 }
 
-void program_time_previous_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_time_previous_chapter(struct program *program, const struct checked_launch *launch,
+                                   struct tensors *tensors)
 {
     struct error ignored = {0};
 
@@ -519,10 +521,12 @@ int program_print_error(const struct program *program)
 static void print_coverage(const struct program *program)
 {
     const struct covering_design *const covering = &program->covering;
-    const int corners = covering_num_corners(covering, COVERED), pairs = covering_num_pairs(covering, COVERED);
-    const int other_corners = covering_num_corners(covering, NOT_SUPPORTED);
-    const int other_pairs = program->requested_options.check_only_corners ? 0
-                                                                          : covering_num_pairs(covering, NOT_SUPPORTED);
+    const int corners = covering_num_corners(covering, CORNERS_COVERED),
+              pairs = covering_num_pairs(covering, CORNERS_COVERED);
+    const int other_corners = covering_num_corners(covering, CORNERS_NOT_SUPPORTED);
+    const int other_pairs = program->requested_options.check_only_corners
+                                ? 0
+                                : covering_num_pairs(covering, CORNERS_NOT_SUPPORTED);
 
     printf("%s: ", program->name);
     if (program->num_verified_problems < covering->num_accepted_problems)

@@ -35,9 +35,9 @@ struct program_options {
 
 /**
  * Traits of a run; they select the options in the command that reproduces the run. An operator's own traits begin at
- * OPERATOR_TRAIT.
+ * FIRST_OPERATOR_TRAIT.
  */
-enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
+enum { TRAIT_HAS_NUM_TOKENS = 2, TRAIT_USES_SEED = 4, FIRST_OPERATOR_TRAIT = 8, TRAIT_HAS_SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
  * The rows of --seed, --launches, --check-corners, --check-share, --format, --bench, --flush-l2, --trace and
@@ -133,8 +133,8 @@ void program_run_launch(struct program *program, const struct checked_launch *la
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
  * report then lacks them.
  */
-void program_time_previous_launch(struct program *program, const struct checked_launch *launch,
-                                  struct tensors *tensors);
+void program_time_previous_chapter(struct program *program, const struct checked_launch *launch,
+                                   struct tensors *tensors);
 
 /** Sets the command that reproduces the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
@@ -143,8 +143,8 @@ void program_set_command(struct program *program, const struct option_row *table
 const char *program_command(const struct program *program);
 
 /**
- * Returns the traits of the run: HAS_NUM_TOKENS, unless it is a sweep of sizes, and SEVERAL_LAUNCHES if it has several
- * launches.
+ * Returns the traits of the run: TRAIT_HAS_NUM_TOKENS, unless it is a sweep of sizes, and TRAIT_HAS_SEVERAL_LAUNCHES if
+ * it has several launches.
  */
 unsigned program_command_traits(const struct program *program);
 

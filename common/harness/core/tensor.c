@@ -21,7 +21,7 @@ void *tensor_data(const struct tensors *tensors, int index, enum tensor_location
 {
     const struct tensor *const tensor = &tensors->tensor[index];
 
-    return tensor->is_absent ? NULL : location == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
+    return tensor->is_absent ? NULL : location == TENSOR_ON_DEVICE ? tensor->device.data : tensor->host.data;
 }
 
 double tensors_bytes_to_move(const struct tensors *tensors)

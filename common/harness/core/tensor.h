@@ -47,7 +47,7 @@ struct tensors {
     const char *size_option_names; /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
 };
 
-enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
+enum tensor_location { TENSOR_ON_HOST, TENSOR_ON_DEVICE };
 
 /** Returns the size of a tensor in bytes, or 0 if it is absent. */
 size_t tensor_bytes(const struct tensor *tensor);

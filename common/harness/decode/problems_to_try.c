@@ -43,7 +43,7 @@ bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, st
     moe->problem.intermediate_size = wide ? 128 : 64;
     options->num_expert_group = router[1];
     options->topk_group = router[2];
-    options->groups_given = options->topk_group_given = true;
+    options->num_expert_group_given = options->topk_group_given = true;
     options->overlap_launches = covering_proposed_corner(covering, OVERLAP);
     return true;
 }

@@ -7,11 +7,11 @@
 
 /** Indices of a step's tensors, which come after the layer's. */
 enum {
-    DECODE_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
-    DECODE_CORRECTION_BIAS,
-    DECODE_GATING_OUTPUT,
-    DECODE_TOPK_IDS,
-    DECODE_ALIGN_WORKSPACE,
+    DECODE_TENSOR_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
+    DECODE_TENSOR_CORRECTION_BIAS,
+    DECODE_TENSOR_GATING_OUTPUT,
+    DECODE_TENSOR_TOPK_IDS,
+    DECODE_TENSOR_ALIGN_WORKSPACE,
     NUM_DECODE_TENSORS
 };
 
@@ -19,7 +19,7 @@ enum {
 struct decode_options {
     struct moe_options moe; /**< must be the first member, because the layer's option rows set its fields */
     int num_expert_group, topk_group;
-    bool groups_given, topk_group_given;
+    bool num_expert_group_given, topk_group_given;
     bool overlap_launches;
 };
 

@@ -10,7 +10,7 @@
 /** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct gate_options *options, struct program *program)
 {
-    const bool generated = options->source == GATE_SOURCE_GENERATED;
+    const bool generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
     char choices[32];
 
     gate_options_set_command(options, program);
@@ -21,7 +21,7 @@ static void name_run(const struct gate_options *options, struct program *program
                  program->distribution_name, options->program.seed);
     else
         snprintf(program->input_text, sizeof program->input_text, "%s",
-                 options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
+                 options->source == GATE_LOGITS_SOURCE_FILE ? options->logits_path : "the real router's logits");
     snprintf(program->verified_text, sizeof program->verified_text, "%s ids and their weights",
              format_thousands(gate_num_ids(&options->problem), choices));
 }
@@ -104,11 +104,11 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     alone = *problem;
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
-        program_time_previous_launch(program, &before, &tensors);
+        program_time_previous_chapter(program, &before, &tensors);
     report_problem(problem, !program->requested_options.bench, program_begin_report(program));
     report = program_report_result(program);
     if (program->error.result == RUN_VERIFIED)
-        report_load(problem, tensors.tensor[GATE_TOPK_IDS].host.data, report);
+        report_load(problem, tensors.tensor[GATE_TENSOR_TOPK_IDS].host.data, report);
     tensors_free(&tensors);
 }
 

@@ -10,7 +10,13 @@
 #include "harness/gate/options.h"
 
 /** Indices of the gate's tensors. */
-enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
+enum {
+    GATE_TENSOR_GATING_OUTPUT,
+    GATE_TENSOR_CORRECTION_BIAS,
+    GATE_TENSOR_TOPK_WEIGHTS,
+    GATE_TENSOR_TOPK_IDS,
+    NUM_GATE_TENSORS
+};
 
 /**
  * Lists the tensors of a checked problem and allocates them on the host. If memory runs out, frees everything and

@@ -7,10 +7,21 @@
 #include "harness/moe/moe.h"
 
 /** The source of generated tokens' experts: the real router's choices, or one of align's distributions. */
-enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, NUM_MOE_DISTS = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
+enum moe_dist {
+    MOE_DIST_ROUTER,
+    MOE_DIST_FIRST_GENERATED,
+    NUM_MOE_DISTS = MOE_DIST_FIRST_GENERATED + ALIGN_DIST_INVALID
+};
 
 /** The dimensions of the layer that options and files set. */
-enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK, NUM_MOE_DIMENSIONS };
+enum {
+    MOE_DIMENSION_TOKENS,
+    MOE_DIMENSION_HIDDEN_SIZE,
+    MOE_DIMENSION_INTERMEDIATE_SIZE,
+    MOE_DIMENSION_EXPERTS,
+    MOE_DIMENSION_TOPK,
+    NUM_MOE_DIMENSIONS
+};
 
 /** The arrays that may come from files. */
 enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_TOPK_WEIGHTS, NUM_MOE_FILES };

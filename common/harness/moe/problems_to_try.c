@@ -93,7 +93,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->is_bf16 = problem->dtype == DTYPE_BF16;
     problem->block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->block_size_given = problem->block_size > 0;
-    options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
+    options->dist = MOE_DIST_FIRST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
     options->random_weight_signs = covering_proposed_corner(covering, SIGNED_WEIGHTS);
@@ -130,7 +130,7 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
         (problem.hidden_size % 128 != 0 || problem.intermediate_size % 64 != 0 || problem.block_size != 0))
         return false;
     return moe_shape_check(&problem, &(struct error){0}) &&
-           moe_set_block_size(&problem, implementation, problem.block_size, &(struct error){0}) &&
+           moe_set_block_size_and_capacity(&problem, implementation, problem.block_size, &(struct error){0}) &&
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 

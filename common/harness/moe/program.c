@@ -89,7 +89,8 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
 {
     const double operations = operations_of(layer);
     const double bytes = tensors_bytes_to_move(tensors);
-    const double weights = weight_bytes(&tensors->tensor[MOE_W13]) + weight_bytes(&tensors->tensor[MOE_W2]);
+    const double weights = weight_bytes(&tensors->tensor[MOE_TENSOR_W13]) +
+                           weight_bytes(&tensors->tensor[MOE_TENSOR_W2]);
 
     if (moe_num_positions(&layer->problem) > 0)
         record_add_text(report, IN_TABLE, "work",
@@ -125,12 +126,12 @@ static void run_before(struct program *program, const struct moe_options *option
 
     if (!before->launch || !program->requested_options.bench ||
         (before->bench_max_tokens && layer->problem.num_tokens > before->bench_max_tokens) ||
-        !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
-                            &ignored) ||
+        !moe_set_block_size_and_capacity(&other.problem, before,
+                                         options->block_size_given ? options->problem.block_size : 0, &ignored) ||
         moe_unsupported_reason(before, &other.problem) ||
         !moe_tensors_allocate_like(tensors, &other, before, &own, &ignored))
         return;
-    program_time_previous_launch(program, &launch, &own);
+    program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -145,8 +146,8 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     struct tensors tensors;
     struct record *report;
     int64_t overflowing = 0;
-    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
-                                       &program->error);
+    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.can_measure_times, &layer,
+                                       &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)
@@ -162,7 +163,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     report_work(&layer, &tensors, report);
     report_map(&layer, report);
     tensors_free(&tensors);
-    moe_routing_free(&layer.routing);
+    moe_host_routing_free(&layer.routing);
 }
 
 int moe_main(int argc, char **argv, const struct moe_chapter *chapter)

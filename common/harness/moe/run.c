@@ -66,9 +66,9 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
     const struct align_buffers buffers = {
         .topk_ids = layer->routing.topk_ids,
         .expert_map = layer->routing.expert_map,
-        .sorted_token_ids = tensors->tensor[MOE_SORTED_TOKEN_IDS].host.data,
-        .expert_ids = tensors->tensor[MOE_EXPERT_IDS].host.data,
-        .num_tokens_post_padded = tensors->tensor[MOE_NUM_TOKENS_POST_PADDED].host.data,
+        .sorted_token_ids = tensors->tensor[MOE_TENSOR_SORTED_TOKEN_IDS].host.data,
+        .expert_ids = tensors->tensor[MOE_TENSOR_EXPERT_IDS].host.data,
+        .num_tokens_post_padded = tensors->tensor[MOE_TENSOR_NUM_TOKENS_POST_PADDED].host.data,
     };
 
     return align_reference_compute(&problem, &buffers, error);
@@ -110,10 +110,10 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     };
     if (!tensors_allocate(tensors, error))
         return false;
-    generate(&tensors->tensor[MOE_HIDDEN],
+    generate(&tensors->tensor[MOE_TENSOR_HIDDEN],
              generated_array_make(layer->seed, SEQUENCE_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
-    memcpy(tensors->tensor[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
-           tensor_bytes(&tensors->tensor[MOE_TOPK_WEIGHTS]));
+    memcpy(tensors->tensor[MOE_TENSOR_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
+           tensor_bytes(&tensors->tensor[MOE_TENSOR_TOPK_WEIGHTS]));
     if (align(layer, tensors, error))
         return true;
     tensors_free(tensors);
@@ -124,9 +124,9 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
                                const struct moe_implementation *implementation, struct tensors *tensors,
                                struct error *error)
 {
-    static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
-    const struct moe_host_weights weights = {other->tensor[MOE_W13].host.data != NULL,
-                                             other->tensor[MOE_W2].host.data != NULL};
+    static const int same[] = {MOE_TENSOR_HIDDEN, MOE_TENSOR_W13, MOE_TENSOR_W2};
+    const struct moe_host_weights weights = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
+                                             other->tensor[MOE_TENSOR_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
@@ -138,22 +138,22 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
 struct moe_buffers moe_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct moe_buffers){
-        .hidden = tensor_data(tensors, MOE_HIDDEN, location),
-        .w13 = tensor_data(tensors, MOE_W13, location),
-        .w2 = tensor_data(tensors, MOE_W2, location),
-        .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, location),
-        .sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, location),
-        .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, location),
-        .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, location),
-        .intermediate = tensor_data(tensors, MOE_INTERMEDIATE, location),
-        .partial = tensor_data(tensors, MOE_PARTIAL, location),
-        .output = tensor_data(tensors, MOE_OUTPUT, location),
-        .workspace = tensor_data(tensors, MOE_WORKSPACE, location),
+        .hidden = tensor_data(tensors, MOE_TENSOR_HIDDEN, location),
+        .w13 = tensor_data(tensors, MOE_TENSOR_W13, location),
+        .w2 = tensor_data(tensors, MOE_TENSOR_W2, location),
+        .topk_weights = tensor_data(tensors, MOE_TENSOR_TOPK_WEIGHTS, location),
+        .sorted_token_ids = tensor_data(tensors, MOE_TENSOR_SORTED_TOKEN_IDS, location),
+        .expert_ids = tensor_data(tensors, MOE_TENSOR_EXPERT_IDS, location),
+        .num_tokens_post_padded = tensor_data(tensors, MOE_TENSOR_NUM_TOKENS_POST_PADDED, location),
+        .intermediate = tensor_data(tensors, MOE_TENSOR_INTERMEDIATE, location),
+        .partial = tensor_data(tensors, MOE_TENSOR_PARTIAL, location),
+        .output = tensor_data(tensors, MOE_TENSOR_OUTPUT, location),
+        .workspace = tensor_data(tensors, MOE_TENSOR_WORKSPACE, location),
     };
 }
 
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
-                        int requested_size, struct error *error)
+bool moe_set_block_size_and_capacity(struct moe_problem *problem, const struct moe_implementation *implementation,
+                                     int requested_size, struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
@@ -175,7 +175,7 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_implementation *const implementation = launch->implementation;
-    const struct moe_buffers buffers = moe_buffers_at(tensors, TENSOR_DEVICE);
+    const struct moe_buffers buffers = moe_buffers_at(tensors, TENSOR_ON_DEVICE);
 
     return layer->problem.num_tokens > 0 ? implementation->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }

@@ -11,7 +11,7 @@
 static void name_run(const struct routing_options *options, const struct routing_problem *problem,
                      struct program *program)
 {
-    const bool generated = options->gate.source == GATE_SOURCE_GENERATED;
+    const bool generated = options->gate.source == GATE_LOGITS_SOURCE_GENERATED;
     char gate[256], choices[32], slots[32];
 
     routing_options_set_command(options, program);
@@ -23,7 +23,8 @@ static void name_run(const struct routing_options *options, const struct routing
                  program->distribution_name, options->gate.program.seed);
     else
         snprintf(program->input_text, sizeof program->input_text, "%s",
-                 options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
+                 options->gate.source == GATE_LOGITS_SOURCE_FILE ? options->gate.logits_path
+                                                                 : "the real router's logits");
     snprintf(program->verified_text, sizeof program->verified_text,
              "%s ids, their weights, %s slots in ascending groups",
              format_thousands(gate_num_ids(&problem->gate), choices),
@@ -54,7 +55,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
 /** Reports the padded length and the other statistics of a verified list of rows. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
-    const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
+    const int32_t padded = *routing_buffers_at(tensors, TENSOR_ON_HOST).align.num_tokens_post_padded;
     char used[32], slots[32];
 
     record_add_text(report, IN_TABLE, "padded", "%s of %s slots, %d blocks of %d",
@@ -90,7 +91,7 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     alone = problem;
     alone.gate.overlap = alone.align.overlap = false;
     program_run_launch(program, &launch, &tensors);
-    program_time_previous_launch(program, &before, &tensors);
+    program_time_previous_chapter(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
     struct record *const report = program_report_result(program);
 

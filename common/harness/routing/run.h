@@ -11,9 +11,9 @@
 
 /** Indices of routing's tensors: the gate's, then align's except for the ids, which are already among the gate's. */
 enum {
-    ROUTING_EXPERT_MAP = NUM_GATE_TENSORS,
+    ROUTING_TENSOR_EXPERT_MAP = NUM_GATE_TENSORS,
     NUM_ROUTING_TENSORS = NUM_GATE_TENSORS + NUM_ALIGN_TENSORS - 1,
-    ROUTING_WORKSPACE = NUM_ROUTING_TENSORS - 1
+    ROUTING_TENSOR_WORKSPACE = NUM_ROUTING_TENSORS - 1
 };
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
