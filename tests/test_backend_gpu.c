@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static int compiled_for;
+static int compiled_architecture_of;
 static bool kernels_run;
 
 /* --- stubs for the kernels and cuBLAS ----------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ bool device_can_run_kernels(void)
 
 cudaError_t empty_kernel_compiled_architecture(int *architecture)
 {
-    *architecture = compiled_for;
+    *architecture = compiled_architecture_of;
     return cudaSuccess;
 }
 
@@ -74,7 +74,7 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     bool good;
 
     error = (struct error){0};
-    compiled_for = architecture;
+    compiled_architecture_of = architecture;
     kernels_run = true;
     good = backend_open(&backend, needs, &error);
     assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_CANNOT_RUN);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /** Ends the program if a CUDA call has failed. */
-static void check(cudaError_t error)
+static void check_cuda(cudaError_t error)
 {
     if (error == cudaSuccess)
         return;
@@ -21,8 +21,8 @@ static T *to_device(const T *host, size_t count)
 {
     T *device;
 
-    check(cudaMalloc((void **)&device, count * sizeof(T)));
-    check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice));
+    check_cuda(cudaMalloc((void **)&device, count * sizeof(T)));
+    check_cuda(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice));
     return device;
 }
 
@@ -30,18 +30,18 @@ static T *to_device(const T *host, size_t count)
 template <class T>
 static void from_device(T *host, T *device, size_t count)
 {
-    check(cudaGetLastError());
-    check(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-    check(cudaFree(device));
+    check_cuda(cudaGetLastError());
+    check_cuda(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
+    check_cuda(cudaFree(device));
 }
 
 /** Returns the architecture that a kernel was compiled for, such as 80 for sm_80; it may be older than the GPU. */
-static int compiled_for(const void *kernel)
+static int compiled_architecture_of(const void *kernel)
 {
 #ifdef __CUDACC__
     cudaFuncAttributes attributes;
 
-    check(cudaFuncGetAttributes(&attributes, kernel));
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel));
     return attributes.ptxVersion;
 #else
     return kernel ? 90 : 0; /* the simulator supports the features of sm_90 */

@@ -141,8 +141,8 @@ static bool mma_is_right(void (*fill)(T *numbers, int count), float tolerance)
 
     mma_kernel<<<1, 32>>>(device_a, device_b, device_d);
     from_device(after, device_d, M * N);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     return is_product(a, b, before, after, tolerance);
 }
 
@@ -259,9 +259,9 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
         for (int i = SIDE; i < PITCH; i++)
             good = good && d[i] == c[i];
     }
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
-    check(cudaFree(device_c));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
+    check_cuda(cudaFree(device_c));
     ok(good, name);
 }
 
@@ -300,7 +300,7 @@ static bool copies_are_right(void)
 
     copies_kernel<<<1, 32>>>(device_from, device_to);
     from_device(to, device_to, 3 * 128);
-    check(cudaFree(device_from));
+    check_cuda(cudaFree(device_from));
     for (int size = 0; size < 3; size++) {
         const int bytes = 4 << size;
 
@@ -390,8 +390,8 @@ static bool ring_is_right(void)
 
     ring_kernel<<<1, THREADS>>>(device_a, device_b, device_d);
     from_device(d, device_d, TILE_M * TILE_N);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < TILE_M * TILE_N; i++) {
         float sum = 0;
 
@@ -428,7 +428,7 @@ static void vectors_are_right(const char *name)
 
     vector_kernel<<<1, 32>>>((const Vector *)device_from, (Vector *)device_to);
     from_device(to, device_to, sizeof to);
-    check(cudaFree(device_from));
+    check_cuda(cudaFree(device_from));
     for (int i = 0; i < 32; i++)
         good = good && memcmp(to + i * sizeof(Vector), from + (31 - i) * sizeof(Vector), sizeof(Vector)) == 0;
     ok(good, name);
@@ -457,7 +457,7 @@ static bool four_bfloats_are_right(void)
 
     four_bfloats_kernel<<<1, 32>>>(device_from, device_to);
     from_device(to, device_to, 128);
-    check(cudaFree(device_from));
+    check_cuda(cudaFree(device_from));
     for (int i = 0; i < 128; i++)
         good = good && to_float(to[i]) == 2 * to_float(from[i]);
     return good;
@@ -465,7 +465,7 @@ static bool four_bfloats_are_right(void)
 
 int main(void)
 {
-    const int architecture = compiled_for((const void *)four_bfloats_kernel);
+    const int architecture = compiled_architecture_of((const void *)four_bfloats_kernel);
 
     if (architecture < 80) {
         printf("1..0 # SKIP sm_80 has these products, this build is for sm_%d\n", architecture);

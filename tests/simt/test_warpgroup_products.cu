@@ -77,7 +77,7 @@ static void test_tile(uint32_t swizzle, int row, int column)
     tile_kernel<<<1, 64>>>(map_of(device, MATRIX_ROWS, MATRIX_COLUMNS, TILE_ROWS, (uint32_t)columns, swizzle), row,
                            column, columns, device_out);
     from_device(out, device_out, TILE_ROWS * 64);
-    check(cudaFree(device));
+    check_cuda(cudaFree(device));
     for (int r = 0; r < TILE_ROWS; r++) {
         for (int c = 0; c < columns; c++) {
             const int y = row + r, x = column + c;
@@ -155,7 +155,7 @@ static void test_ring(void)
 
     ring_kernel<<<1, 64>>>(device, device_sums);
     from_device(sums, device_sums, STEPS * 32);
-    check(cudaFree(device));
+    check_cuda(cudaFree(device));
     for (int i = 0; i < STEPS * 32; i++) {
         const int step = i / 32, lane = i % 32;
         const bool there = step % 2 == 0 || lane / 4 % 2 == 1;
@@ -242,12 +242,12 @@ static void test_product(void)
     float *const device_c = to_device(c, 64 * COLUMNS);
     const int shared = (64 + COLUMNS) * 128;
 
-    check(cudaFuncSetAttribute(product_kernel<COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    check_cuda(cudaFuncSetAttribute(product_kernel<COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     product_kernel<COLUMNS><<<1, 160, shared>>>(map_of(device_a, 64, PRODUCT_DEPTH, 64, 64, 128),
                                                 map_of(device_b, COLUMNS, PRODUCT_DEPTH, COLUMNS, 64, 128), device_c);
     from_device(c, device_c, 64 * COLUMNS);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
         for (int j = 0; j < COLUMNS; j++) {
             float sum = 0;
@@ -311,8 +311,8 @@ static void test_gather(void)
 
     gather_kernel<<<1, 128, 80 * 128>>>(device_a, device_b, device_c);
     from_device(c, device_c, 64 * 16);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
         for (int j = 0; j < 16; j++) {
             float sum = 0;
@@ -361,10 +361,10 @@ static void test_message(void)
     void *arguments[] = {&row, &ready, &device_out};
     bool good = true;
 
-    check(cudaLaunchCooperativeKernel((void *)message_kernel, 4, 32, arguments, 0, 0));
+    check_cuda(cudaLaunchCooperativeKernel((void *)message_kernel, 4, 32, arguments, 0, 0));
     from_device(out, device_out, 3 * 32);
-    check(cudaFree(row));
-    check(cudaFree(ready));
+    check_cuda(cudaFree(row));
+    check_cuda(cudaFree(ready));
     for (int i = 0; i < 3 * 32; i++)
         good &= out[i] == i % 32 + 7;
     ok(good, "a message, then a copy, blocks", 4);
@@ -387,13 +387,13 @@ static void test_refused_maps(void)
         ok(tensor_map_bf16(&map, matrix + bad[i].offset, bad[i].rows, bad[i].columns, bad[i].tile_rows,
                            bad[i].tile_columns, bad[i].swizzle),
            "a map that is refused", i);
-    check(cudaFree(matrix));
+    check_cuda(cudaFree(matrix));
 }
 
 int main(void)
 {
     static const uint32_t swizzles[] = {0, 32, 64, 128};
-    const int architecture = compiled_for((const void *)gather_kernel);
+    const int architecture = compiled_architecture_of((const void *)gather_kernel);
 
     if (architecture != 90) {
         printf("1..0 # SKIP sm_90 has these instructions, this build is for sm_%d\n", architecture);
