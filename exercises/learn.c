@@ -155,7 +155,8 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
 
 static int run_command(const struct command *command, const char *program, const struct parsed_command *parsed)
 {
-    struct learn_session learn = {.program_path = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
+    struct learn_session learn = {
+        .program_path = program, .terminal = terminal_for_stream(stdout), .lock_descriptor = -1};
     struct error error = {0};
     int code;
 

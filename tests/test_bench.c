@@ -94,7 +94,7 @@ static struct tensors tensors_of(size_t bytes)
         .poison_byte = 0x55};
     struct error error;
 
-    assert_true(tensors_allocate(&tensors, &error));
+    assert_true(tensors_allocate_host(&tensors, &error));
     memset(tensors.tensor[0].host.data, 0, bytes);
     *(int32_t *)tensors.tensor[0].host.data = 7;
     return tensors;
@@ -117,7 +117,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     const void *first;
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->current.median == 10.0 && row->current_rotated_inputs.median == 20.0 &&
@@ -133,7 +133,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_ptr_equal(seen.inputs[3 + 41], first);
     bench_previous_implementation(&bench, &launch, &tensors);
     assert_true(row->previous.median == 30.0);
-    assert_false(bench_next_size(&bench, &error));
+    assert_false(bench_begin_next_row(&bench, &error));
     tensors_free(&tensors);
 }
 
@@ -145,7 +145,7 @@ static void times_small_inputs_once(void **state)
     struct error error = {0};
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_true(bench.rows[0].current.median == 10.0 && bench.rows[0].current_rotated_inputs.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
@@ -183,7 +183,7 @@ static void compares_with_ceilings(void **state)
     char *text;
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
@@ -207,7 +207,7 @@ static void does_without_the_library(void **state)
 
     (void)state;
     seen.no_library = true;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));

@@ -167,7 +167,7 @@ static float *values_of(const struct tensor *tensor, int64_t num_rows, int64_t r
     float *const values = malloc((size_t)(num_rows * row_elements + 1) * sizeof *values);
 
     for (int64_t row = 0; row < num_rows; row++)
-        tensor_read(tensor, row * row_elements, row_elements, values + row * row_elements);
+        tensor_read_floats(tensor, row * row_elements, row_elements, values + row * row_elements);
     return values;
 }
 
@@ -348,8 +348,8 @@ static void weights_go_with_their_experts(void **state)
     for (int local = 0; local < 3; local++) {
         const int expert = some.layer.routing.local_experts[local];
 
-        tensor_read(&all.tensors.tensor[MOE_TENSOR_W13], (int64_t)expert * elements, elements, whole);
-        tensor_read(&some.tensors.tensor[MOE_TENSOR_W13], (int64_t)local * elements, elements, part);
+        tensor_read_floats(&all.tensors.tensor[MOE_TENSOR_W13], (int64_t)expert * elements, elements, whole);
+        tensor_read_floats(&some.tensors.tensor[MOE_TENSOR_W13], (int64_t)local * elements, elements, part);
         assert_memory_equal(whole, part, sizeof whole);
     }
     tear_down(&all);

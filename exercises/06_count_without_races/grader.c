@@ -52,7 +52,7 @@ static void check_ids(struct grade_context *grade, const int32_t *ids, int64_t n
     const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const num_ids = grade_device_output(grade, "num_ids", num_experts * sizeof *num_ids);
 
-    GRADE_LAUNCH_AND_CHECK(grade, count_launch(topk_ids, numel, num_experts, num_ids));
+    GRADE_LAUNCH_AND_CHECK(grade, count_ids_launch(topk_ids, numel, num_experts, num_ids));
     grade_check_equal_ints(grade, "num_ids", "expert", expected, num_ids, num_experts);
 }
 

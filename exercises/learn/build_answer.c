@@ -159,13 +159,13 @@ static bool make_folder(struct built_answer *built, struct error *error)
     snprintf(parent, sizeof parent, "%s/exercises", answer_build_folder);
     if (mkdir(parent, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
-    snprintf(built->build_folder, sizeof built->build_folder, "%s/answer.XXXXXX", parent);
-    if (!mkdtemp(built->build_folder)) {
-        built->build_folder[0] = '\0';
+    snprintf(built->private_folder, sizeof built->private_folder, "%s/answer.XXXXXX", parent);
+    if (!mkdtemp(built->private_folder)) {
+        built->private_folder[0] = '\0';
         return error_set(error, "%s: nothing can be written there: %s", parent, strerror(errno));
     }
     snprintf(built->program_path, sizeof built->program_path, "%.*s/program", BUILT_PATH_SIZE - 10,
-             built->build_folder);
+             built->private_folder);
     return true;
 }
 
@@ -192,7 +192,7 @@ static char *write_source(const struct named_text *text, const char *path, struc
 
 void built_answer_remove(struct built_answer *built)
 {
-    DIR *const folder = built->build_folder[0] ? opendir(built->build_folder) : NULL;
+    DIR *const folder = built->private_folder[0] ? opendir(built->private_folder) : NULL;
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)))
@@ -200,8 +200,8 @@ void built_answer_remove(struct built_answer *built)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
-    if (built->build_folder[0])
-        rmdir(built->build_folder);
+    if (built->private_folder[0])
+        rmdir(built->private_folder);
     free(built->messages);
     memset(built, 0, sizeof *built);
 }
@@ -229,9 +229,9 @@ static enum build_result compile(const struct answer_to_build *answer, struct bu
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour_messages ? "always" : "never");
     add_formatted(&command, "-Iexercises/%s", answer->exercise_name);
     add_words(&command, answer->for_gpu ? "-c" : "-x c++ -c");
-    add_formatted(&command, "%s/answer.%s", built->build_folder, answer->for_gpu ? "cu" : "cc");
+    add_formatted(&command, "%s/answer.%s", built->private_folder, answer->for_gpu ? "cu" : "cc");
     add_word(&command, "-o");
-    add_formatted(&command, "%s/answer.o", built->build_folder);
+    add_formatted(&command, "%s/answer.o", built->private_folder);
     return run(&command, built, error);
 }
 
@@ -249,7 +249,7 @@ static enum build_result link_program(const struct answer_to_build *answer, stru
 
     grader_path(answer, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_link : answer_link);
-    add_formatted(&command, "%s/answer.o", built->build_folder);
+    add_formatted(&command, "%s/answer.o", built->private_folder);
     add_word(&command, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_libraries : answer_libraries);
     add_word(&command, "-o");
@@ -263,14 +263,14 @@ static enum build_result prepare(const struct answer_to_build *answer, struct bu
     char path[PATH_ROOM];
     enum build_result result = BUILD_SUCCEEDED;
 
-    snprintf(path, sizeof path, "%s/answer.cu", built->build_folder);
+    snprintf(path, sizeof path, "%s/answer.cu", built->private_folder);
 
     char *const written = write_source(&answer->text, path, error);
 
     if (!written)
         return BUILD_NOT_POSSIBLE;
     if (!answer->for_gpu) {
-        result = rewrite(built->build_folder, built, error);
+        result = rewrite(built->private_folder, built, error);
         if (result == BUILD_FAILED_TO_COMPILE)
             rename_place(built, path, written);
     }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/** The build folder. */
+/** The course's build folder, such as "build". */
 extern const char answer_build_folder[];
 
 /** The result of building an answer. */
@@ -27,8 +27,8 @@ enum { BUILT_PATH_SIZE = 256 };
 
 /** A built program and its private folder. */
 struct built_answer {
-    char build_folder[BUILT_PATH_SIZE]; /**< "" before it is made and after it is removed */
-    char program_path[BUILT_PATH_SIZE]; /**< in the folder */
+    char private_folder[BUILT_PATH_SIZE]; /**< "" before it is made and after it is removed */
+    char program_path[BUILT_PATH_SIZE];   /**< in the folder */
     char *messages; /**< the compiler's output, with warnings, possibly ""; NULL only before building */
 };
 

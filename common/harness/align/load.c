@@ -242,7 +242,7 @@ bool align_load_input(struct align_options *options, const struct align_implemen
                                        options->misalign_words, tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good && !(tensors_check_device_memory(tensors, error) &&
+    if (good && !(tensors_check_fit_on_device(tensors, error) &&
                   fill(options, implementation, &source, tensors, groups, error))) {
         align_groups_free(groups);
         tensors_free(tensors);

@@ -180,10 +180,11 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     if (!loaded)
         return;
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
-    report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data, program_report_result(program));
+    report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
+               program_report_correctness(program));
     align_groups_free(&groups);
     tensors_free(&tensors);
 }
@@ -200,7 +201,7 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
         return program_print_error(&program);
     if (options.problem.overlap)
         program_use_overlapping_launches(&program);
-    if (!program_open(&program))
+    if (!program_open_device(&program))
         return program_print_error(&program);
     align_covering_start(&chapter->implementation, program.requested_options.seed,
                          program.requested_options.check_only_corners, &program.covering);

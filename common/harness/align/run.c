@@ -29,7 +29,7 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
         .poison_byte = ALIGN_POISON_BYTE,
         .size_option_names = "--num-tokens, --counts, --block-size",
     };
-    return tensors_allocate(tensors, error);
+    return tensors_allocate_host(tensors, error);
 }
 
 bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,

@@ -24,7 +24,7 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
     return backend_measure_time_floors(&bench->time_floors, error);
 }
 
-bool bench_next_size(struct benchmark *bench, struct error *error)
+bool bench_begin_next_row(struct benchmark *bench, struct error *error)
 {
     static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
     const int64_t *const sweep = bench->sweep_sizes ? bench->sweep_sizes : usual;
@@ -166,7 +166,7 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
         good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
-    if (!tensors_upload(tensors, error))
+    if (!tensors_allocate_and_upload(tensors, error))
         return false;
     turns.tensors = *tensors;
     turns.input = largest_input(tensors);
@@ -188,14 +188,14 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
 
-    row->operations = launch->num_operations;
-    if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
+    row->required_operations = launch->num_operations;
+    if ((row->required_operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
         !checked_launch_run(launch, tensors, error))
         return;
     row->floor_us = floor_us(bench, tensors);
-    row->bytes = tensors_bytes_to_move(tensors);
+    row->required_bytes = tensors_bytes_to_move(tensors);
     if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
-        row->operations > 0.0)
+        row->required_operations > 0.0)
         backend_measure_gemm_rate(bench->last_timing_total_us, &row->cublas_operations_per_second, error);
 }
 
@@ -264,14 +264,14 @@ static void add_ceilings(const struct benchmark *bench, const struct bench_row *
 {
     const double seconds = 1e-6 * times->current.median;
 
-    record_add_number(row, IN_JSON, "operations", "%.0f", times->operations);
-    record_add_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
+    record_add_number(row, IN_JSON, "operations", "%.0f", times->required_operations);
+    record_add_number(row, IN_JSON, "bytes", "%.0f", times->required_bytes);
     if (times->cublas_operations_per_second > 0.0)
         record_add_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->cublas_operations_per_second);
-    add_part("of read", "of_reading", times->bytes / seconds / bench->read_bytes_per_second, row);
+    add_part("of read", "of_reading", times->required_bytes / seconds / bench->read_bytes_per_second, row);
     add_part("of cuBLAS", "of_cublas",
              times->cublas_operations_per_second > 0.0
-                 ? times->operations / seconds / times->cublas_operations_per_second
+                 ? times->required_operations / seconds / times->cublas_operations_per_second
                  : 0.0,
              row);
 }
@@ -289,7 +289,7 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     add_time("rotated", "rotated_us", times->current_rotated_inputs.median, row);
     add_time("floor", "floor_us", times->floor_us, row);
     add_time("before", "before_us", times->previous.median, row);
-    if (times->operations > 0.0)
+    if (times->required_operations > 0.0)
         add_ceilings(bench, times, row);
     record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
     record_add_column(row, 0, bench->previous_name ? bench->previous_name : "", "%s",

@@ -14,7 +14,7 @@ struct bench_row {
         current_rotated_inputs; /**< the chapter's implementation, with a different copy of its input in each launch */
     struct timing previous;     /**< the previous chapter's implementation */
     double floor_us;
-    double operations, bytes; /**< required work; if operations is 0, there is no comparison with ceilings */
+    double required_operations, required_bytes; /**< if there are 0 operations, the row is not compared with ceilings */
     /** cuBLAS's operations per second in a run as long as `current`; 0 if not measured. */
     double cublas_operations_per_second;
 };
@@ -40,7 +40,7 @@ struct benchmark {
 };
 
 /** Starts the row of the next size and sets its num_tokens. Returns false if no size is left or on failure. */
-bool bench_next_size(struct benchmark *bench, struct error *error);
+bool bench_begin_next_row(struct benchmark *bench, struct error *error);
 
 /**
  * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `previous`. For

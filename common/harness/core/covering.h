@@ -40,7 +40,7 @@ struct covering_design {
     bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
     int first_corner_indices[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
-    unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
+    unsigned char pair_states[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
     /** Index of the corner or pair that the problem starts with; corners come before pairs. */
     int target_corner_or_pair;
     int num_proposals;                    /**< number of problems proposed for the target but not accepted */

@@ -89,9 +89,9 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
 }
 
-bool program_reject_unused_seed(struct program *program, unsigned traits)
+bool program_reject_unused_seed(struct program *program, unsigned trait_mask)
 {
-    return !program->options->seed_given || program->options->check_all || traits & TRAIT_USES_SEED ||
+    return !program->options->seed_given || program->options->check_all || trait_mask & TRAIT_USES_SEED ||
            error_set(&program->error, "--seed: no input of this run is generated; leave it out");
 }
 
@@ -132,7 +132,7 @@ void program_use_overlapping_launches(struct program *program)
     program->previous_name = "launched one after the other";
 }
 
-bool program_open(struct program *program)
+bool program_open_device(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
@@ -178,7 +178,7 @@ static bool refuse_directory(const char *directory, int reason, struct error *er
     return error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
 }
 
-bool output_directory_prepare(const char *directory, struct error *error)
+bool output_directory_create(const char *directory, struct error *error)
 {
     struct stat status;
 
@@ -197,7 +197,7 @@ static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
-    if (!bench_next_size(bench, &program->error))
+    if (!bench_begin_next_row(bench, &program->error))
         return false;
     program->options->num_tokens = bench->rows[bench->num_rows - 1].num_tokens;
     program->options->num_tokens_given = true;
@@ -253,7 +253,7 @@ static void run_once(struct program *program, const struct checked_launch *launc
     struct error *const error = &program->error;
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if (out && !output_directory_prepare(out, error))
+    if (out && !output_directory_create(out, error))
         return;
     if ((program->requested_options.trace_path ? run_traced(program, launch, tensors, files)
                                                : checked_launch_run(launch, tensors, error)) &&
@@ -267,7 +267,8 @@ static void run_once(struct program *program, const struct checked_launch *launc
 /** Checks that the device has enough shared memory per block for the launch. */
 static bool has_room(const struct program *program, const struct checked_launch *launch, struct error *error)
 {
-    return gpu_has_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes, error);
+    return gpu_has_enough_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes,
+                                        error);
 }
 
 /** Increments the problem count of each kernel that the last launch started. */
@@ -310,7 +311,7 @@ static bool is_left_out(const struct program *program)
     return share > 1 && program->covering.num_accepted_problems % share != first_of_share(program);
 }
 
-void program_run_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_run_checked_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct checked_launch repeated = *launch;
 
@@ -406,7 +407,7 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_report_result(struct program *program)
+struct record *program_report_correctness(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL
@@ -437,7 +438,8 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     record_add_column(row, -26, "counter", "%s", text);
     record_add_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_add_column(row, 12, "per token", "%s", format_two_decimals((double)total->value / num_tokens, text));
+        record_add_column(row, 12, "per token", "%s",
+                          format_thousands_two_decimals((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
         record_add_column(row, 13, counters->kernels[k].name, "%s",
                           format_thousands(counters->kernels[k].counters[index].value, text));
@@ -480,10 +482,10 @@ void report_add_counters(const struct run_counters *counters, double num_tokens,
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
-void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
+void program_set_command(struct program *program, const struct option_row *table, unsigned trait_mask)
 {
     const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* simulator only */
-    char *const command = options_format_command(table, program->options, traits, program->path);
+    char *const command = options_format_command(table, program->options, trait_mask, program->path);
 
     free(program->command);
     program->command = command;

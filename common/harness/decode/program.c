@@ -165,7 +165,7 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     const struct checked_launch launch = decode_make_checked_launch(step);
     bool good;
 
-    if (!checked_launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
+    if (!checked_launch_run(&launch, tensors, error) || !tensors_allocate_and_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
            report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_and_check(tensors, error);
@@ -225,9 +225,9 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
                            &program->error))
         return;
     name_run(options, &step.problem, program);
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
-    program_report_result(program);
+    program_report_correctness(program);
     tensors_free(&tensors);
     moe_host_routing_free(&layer.routing);
 }
@@ -242,7 +242,7 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
                        "and reports",
                        argc, argv, &options) ||
-        !moe_options_check(&options.moe, &program.error) || !program_open(&program))
+        !moe_options_check(&options.moe, &program.error) || !program_open_device(&program))
         return program_print_error(&program);
     if (program.requested_options.bench && program.backend.can_measure_times)
         return bench(&program, chapter, &options);

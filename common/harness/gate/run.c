@@ -18,7 +18,7 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
         .size_option_names = "--num-tokens, --num-experts",
         .poison_byte = 0xff, /* NaN as a weight, no expert as an id */
     };
-    return tensors_allocate(tensors, error);
+    return tensors_allocate_host(tensors, error);
 }
 
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location)

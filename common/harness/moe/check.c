@@ -269,7 +269,7 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     exam->deviations = limit_of_deviations(exam);
     row = exam->rows;
     for (int64_t t = 0; t < n; t++) {
-        tensor_read(&exam->tensors->tensor[MOE_TENSOR_HIDDEN], exam->tokens[t] * h, h, row);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_HIDDEN], exam->tokens[t] * h, h, row);
         for (int64_t j = 0; j < h; j++)
             exam->hidden[t * h + j] = row[j];
     }
@@ -326,8 +326,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
     for (int i = 0; i < intermediate; i++) {
         float *const gate = own_rows(exam), *const up = gate + h;
 
-        tensor_read(&exam->tensors->tensor[MOE_TENSOR_W13], (first + i) * h, h, gate);
-        tensor_read(&exam->tensors->tensor[MOE_TENSOR_W13], (first + intermediate + i) * h, h, up);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W13], (first + i) * h, h, gate);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W13], (first + intermediate + i) * h, h, up);
         for (int64_t c = begin; c < end; c++) {
             const double *const hidden = exam->hidden + exam->choices[c].token * h;
 
@@ -372,7 +372,7 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
     for (int j = 0; j < h; j++) {
         float *const row = own_rows(exam);
 
-        tensor_read(&exam->tensors->tensor[MOE_TENSOR_W2], (first + j) * intermediate, intermediate, row);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W2], (first + j) * intermediate, intermediate, row);
         for (int64_t c = begin; c < end; c++)
             add_choice(exam, c, row, exam->choices[c].token * h + j);
     }

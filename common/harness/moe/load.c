@@ -308,10 +308,10 @@ static bool fill_tensors(const struct moe_options *options, const struct npy_arr
 
     return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
                                    problem->dtype, tensors->tensor[MOE_TENSOR_HIDDEN].host.data, error)) &&
-           fill_weights(layer, options->file_paths[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
-                        &tensors->tensor[MOE_TENSOR_W13], error) &&
-           fill_weights(layer, options->file_paths[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
-                        &tensors->tensor[MOE_TENSOR_W2], error);
+           fill_weights(layer, options->file_paths[MOE_FILE_W13], &files[MOE_FILE_W13],
+                        moe_w13_elements_per_expert(problem), &tensors->tensor[MOE_TENSOR_W13], error) &&
+           fill_weights(layer, options->file_paths[MOE_FILE_W2], &files[MOE_FILE_W2],
+                        moe_w2_elements_per_expert(problem), &tensors->tensor[MOE_TENSOR_W2], error);
 }
 
 static bool load(struct moe_options *options, const struct moe_implementation *implementation,

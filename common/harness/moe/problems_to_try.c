@@ -106,7 +106,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
 /** Checks that a problem, including its blocks of rows, is not too large. */
 static bool is_small(const struct covering_design *covering, const struct moe_problem *problem)
 {
-    const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
+    const int64_t elements = moe_w13_elements_per_expert(problem) + moe_w2_elements_per_expert(problem);
     const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
     const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
     const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);

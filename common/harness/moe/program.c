@@ -78,7 +78,8 @@ static double operations_of(const struct moe_layer *layer)
 {
     const struct moe_problem *const problem = &layer->problem;
 
-    return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+    return 2.0 * (double)local_positions(layer) *
+           (double)(moe_w13_elements_per_expert(problem) + moe_w2_elements_per_expert(problem));
 }
 
 /**
@@ -154,11 +155,11 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
         return;
     launch.num_operations = operations_of(&layer);
     layer.num_uncompared_elements = &overflowing;
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_report_result(program);
+    report = program_report_correctness(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
     report_map(&layer, report);
@@ -177,7 +178,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .source_hash = kernel_source_sha256,
                               .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 
-    if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
+    if (!moe_options_parse(&program, argc, argv, &options) || !program_open_device(&program))
         return program_print_error(&program);
     moe_covering_start(&chapter->implementation, program.requested_options.seed,
                        program.requested_options.check_only_corners, &program.covering);

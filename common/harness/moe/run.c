@@ -108,7 +108,7 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
         .poison_byte = MOE_POISON_BYTE,
         .size_option_names = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
     };
-    if (!tensors_allocate(tensors, error))
+    if (!tensors_allocate_host(tensors, error))
         return false;
     generate(&tensors->tensor[MOE_TENSOR_HIDDEN],
              generated_array_make(layer->seed, SEQUENCE_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
@@ -131,7 +131,7 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        tensor_copy_host(&tensors->tensor[same[i]], &other->tensor[same[i]]);
+        tensor_copy_host_data(&tensors->tensor[same[i]], &other->tensor[same[i]]);
     return true;
 }
 

@@ -148,8 +148,8 @@ static void list_arrays(const struct rank_share *share, const struct moe_problem
         [RANK_SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
         [RANK_SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, share->num_ranks, 1),
         [RANK_SUM_ROWS] = array("sum_rows", TENSOR_INPUT, DTYPE_I32, own, share->num_ranks),
-        [RANK_W13] = weights("w13", &whole->tensor[MOE_TENSOR_W13], share, moe_w13_elements(problem), i * h),
-        [RANK_W2] = weights("w2", &whole->tensor[MOE_TENSOR_W2], share, moe_w2_elements(problem), i),
+        [RANK_W13] = weights("w13", &whole->tensor[MOE_TENSOR_W13], share, moe_w13_elements_per_expert(problem), i * h),
+        [RANK_W2] = weights("w2", &whole->tensor[MOE_TENSOR_W2], share, moe_w2_elements_per_expert(problem), i),
         [RANK_EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),
         [RANK_RECEIVED_COUNTS] = array("received_counts", TENSOR_WORKSPACE, DTYPE_I32, share->num_ranks, 1),
         [RANK_SENT_HIDDEN] = array("sent_hidden", TENSOR_WORKSPACE, dtype, sent, h),
@@ -193,15 +193,15 @@ bool rank_arrays_create(const struct parallel_options *options, const struct ran
     if (!count_rows(options, share, layer, row_counts, error))
         return false;
     list_arrays(share, local, whole, row_counts, all_to_all, arrays);
-    if (!tensors_allocate(arrays, error))
+    if (!tensors_allocate_host(arrays, error))
         return false;
     memcpy(arrays->tensor[RANK_OWN_HIDDEN].host.data,
            (const char *)whole->tensor[MOE_TENSOR_HIDDEN].host.data + (size_t)share->own_tokens_begin * row_bytes,
            (size_t)own * row_bytes);
     memcpy(arrays->tensor[RANK_EXPERT_MAP].host.data, share->expert_map, (size_t)local->num_experts * sizeof(int32_t));
-    cut_weights(&whole->tensor[MOE_TENSOR_W13], share, moe_w13_elements(local), local->intermediate_size * h,
+    cut_weights(&whole->tensor[MOE_TENSOR_W13], share, moe_w13_elements_per_expert(local), local->intermediate_size * h,
                 &arrays->tensor[RANK_W13]);
-    cut_weights(&whole->tensor[MOE_TENSOR_W2], share, moe_w2_elements(local), local->intermediate_size,
+    cut_weights(&whole->tensor[MOE_TENSOR_W2], share, moe_w2_elements_per_expert(local), local->intermediate_size,
                 &arrays->tensor[RANK_W2]);
     if (all_to_all)
         list_rows(share, layer, arrays);

@@ -107,7 +107,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
     good = rank_arrays_create(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->row_counts,
                               &all->arrays, error);
     all->arrays.tensor[RANK_ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && share->rank == 0)
+    if (good && tensors_allocate_and_upload(&all->arrays, error) && program->requested_options.trace_path &&
+        share->rank == 0)
         backend_trace_begin(program->requested_options.trace_kernel, error);
     if (!ranks_exchange_failures(&all->ranks, error))
         return false;
@@ -126,7 +127,7 @@ static bool prepare(struct everything *all, const struct program *program, struc
  */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
-    if (program_open(program) && all->options.num_repeats_given && !program->backend.can_measure_times)
+    if (program_open_device(program) && all->options.num_repeats_given && !program->backend.can_measure_times)
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
     if (!ranks_exchange_failures(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
@@ -190,7 +191,7 @@ static void write_files(const struct program_options *requested, const struct te
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
     if ((!requested->output_directory ||
-         (output_directory_prepare(requested->output_directory, error) &&
+         (output_directory_create(requested->output_directory, error) &&
           tensors_write_outputs(tensors, requested->output_directory, files + 1, error))) &&
         (!requested->trace_path || (atomic_file_open(files, "--trace: ", requested->trace_path, error) &&
                                     backend_trace_end(files->stream, error))))
@@ -207,7 +208,8 @@ static int conclude(struct everything *all, struct program *program)
     struct error *const error = &program->error;
     int code;
 
-    parallel_describe_run(program, &all->options, &all->share, &all->whole.problem, all->local.block_size);
+    parallel_describe_run_and_set_defaults(program, &all->options, &all->share, &all->whole.problem,
+                                           all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
         write_files(&program->requested_options, &all->whole_arrays, error);
     report_add_parallel_run(program, &all->options, &all->whole.problem, &all->layer);
