@@ -28,7 +28,7 @@ bool device_can_run_kernels(void)
     return kernels_run;
 }
 
-cudaError_t empty_kernel_compiled_architecture(int *architecture)
+cudaError_t kernels_compiled_architecture(int *architecture)
 {
     *architecture = compiled_architecture_of;
     return cudaSuccess;

@@ -120,8 +120,8 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
-    assert_true(row->current.median == 10.0 && row->current_rotated_inputs.median == 20.0 &&
-                row->previous.median == 0.0);
+    assert_true(row->chapter.median == 10.0 && row->chapter_rotated_inputs.median == 20.0 &&
+                row->previous_chapter.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
     /* A run and two launches use the same input. After that, 41 copies of the input, more than 160 MiB in total, are
        used in rotation. */
@@ -132,7 +132,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
     bench_previous_implementation(&bench, &launch, &tensors);
-    assert_true(row->previous.median == 30.0);
+    assert_true(row->previous_chapter.median == 30.0);
     assert_false(bench_begin_next_row(&bench, &error));
     tensors_free(&tensors);
 }
@@ -147,11 +147,11 @@ static void times_small_inputs_once(void **state)
     (void)state;
     assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
-    assert_true(bench.rows[0].current.median == 10.0 && bench.rows[0].current_rotated_inputs.median == 0.0);
+    assert_true(bench.rows[0].chapter.median == 10.0 && bench.rows[0].chapter_rotated_inputs.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
     seen.fail = true;
     bench_previous_implementation(&bench, &launch, &tensors);
-    assert_true(bench.rows[0].previous.median == 0.0);
+    assert_true(bench.rows[0].previous_chapter.median == 0.0);
     tensors_free(&tensors);
 }
 
@@ -188,7 +188,7 @@ static void compares_with_ceilings(void **state)
     bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
-    bench.rows[0].current.median = 10.0;
+    bench.rows[0].chapter.median = 10.0;
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"read_bytes_per_second\": 2e+12"));
     assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */

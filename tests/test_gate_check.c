@@ -697,8 +697,8 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
     int found[GATE_SCORE_NONE + 1] = {0};
 
     (void)state;
-    gate_covering_start(any.kernel_switch_tokens, 1, false, &covering);
-    while (gate_set_next_problem(&covering, &any, 1, &options)) {
+    gate_start_covering_design(any.kernel_switch_tokens, 1, false, &covering);
+    while (gate_options_set_next_problem(&covering, &any, 1, &options)) {
         const struct gate_problem problem = options.problem;
         struct error error;
         struct bench bench;

@@ -119,7 +119,7 @@ static void check(struct grade_context *grade, int num_groups, int experts_per_g
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
     struct two_largest *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
-    GRADE_LAUNCH_AND_CHECK(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
+    GRADE_LAUNCH_AND_CHECK(grade, two_largest_launch(device_choice, num_groups, experts_per_group, device_best));
 
     const struct two_largest *const best = grade_download(grade, device_best);
 

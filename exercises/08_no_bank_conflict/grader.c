@@ -25,7 +25,7 @@ static void check_counts(struct grade_context *grade, const int *counts, int num
     expected[0] = 0;
     for (int i = 1; i < num_leaves; i++)
         expected[i] = expected[i - 1] + counts[i - 1];
-    GRADE_LAUNCH_AND_CHECK(grade, scan_launch(device_counts, num_leaves, device_sums));
+    GRADE_LAUNCH_AND_CHECK(grade, exclusive_scan_launch(device_counts, num_leaves, device_sums));
     grade_check_equal_ints(grade, "the sum of the counts before it", "count", expected, device_sums,
                            (size_t)num_leaves);
 }

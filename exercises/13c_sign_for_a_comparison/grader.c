@@ -60,7 +60,7 @@ static void check(struct grade_context *grade, int num_rows, const char *what, i
     const float *const device_values = grade_device_input(grade, "values", values, count * sizeof *values);
     int32_t *const found = grade_device_output(grade, "ranks", count * sizeof *found);
 
-    GRADE_LAUNCH_AND_CHECK(grade, ranks_launch(device_values, num_rows, found));
+    GRADE_LAUNCH_AND_CHECK(grade, rank_values_launch(device_values, num_rows, found));
 
     const int32_t *const got = grade_download(grade, found);
 

@@ -41,7 +41,7 @@ static void check_ids(struct grade_context *grade, const int32_t *ids, int numel
     const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const ranks = grade_device_output(grade, "ranks", (size_t)numel * sizeof *ranks);
 
-    GRADE_LAUNCH_AND_CHECK(grade, rank_launch(topk_ids, numel, num_experts, ranks));
+    GRADE_LAUNCH_AND_CHECK(grade, rank_ids_launch(topk_ids, numel, num_experts, ranks));
     grade_check_equal_ints(grade, "ranks", "id", expected, ranks, numel);
 }
 

@@ -57,7 +57,7 @@ static void check(struct grade_context *grade, int num_tokens, fill *fill_scores
     const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
     int *const device_ranks = grade_device_output(grade, "ranks", count * sizeof *device_ranks);
 
-    GRADE_LAUNCH_AND_CHECK(grade, ranks_launch(device_scores, num_tokens, device_ranks));
+    GRADE_LAUNCH_AND_CHECK(grade, rank_groups_launch(device_scores, num_tokens, device_ranks));
 
     const int *const ranks = grade_download(grade, device_ranks);
 

@@ -89,8 +89,8 @@ void grade_check_launch(struct grade_context *grade);
  * check it before it calls grade_check_launch().
  */
 #define GRADE_LAUNCH(grade, launch) \
-    (grade_fork_child(grade) ? grade_child_store_status(grade, (launch)) : (void)0, grade_child_status(grade))
-cudaError_t grade_child_status(struct grade_context *grade);
+    (grade_fork_child(grade) ? grade_child_store_status(grade, (launch)) : (void)0, grade_fetch_child_status(grade))
+cudaError_t grade_fetch_child_status(struct grade_context *grade);
 
 /**
  * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_CALL(grade, &forecast,

@@ -131,7 +131,7 @@ bool grade_fork_child(struct grade_context *grade)
 }
 
 /** Returns the launch's status, or ends the case if the process died. */
-cudaError_t grade_child_status(struct grade_context *grade)
+cudaError_t grade_fetch_child_status(struct grade_context *grade)
 {
     if (grade->child_abnormal_end[0])
         grade_fail_launch(grade, cudaErrorLaunchFailure, grade->child_abnormal_end);
@@ -144,7 +144,7 @@ cudaError_t grade_child_status(struct grade_context *grade)
 
 void grade_fetch_child_result(struct grade_context *grade, void *result, size_t bytes)
 {
-    grade_child_status(grade);
+    grade_fetch_child_status(grade);
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(result, grade->shared_results->result, bytes);
 }

@@ -44,7 +44,7 @@ static cudaError_t launch_align(const struct align_problem *problem, const struc
 static void settle(struct grade_context *grade, const struct error *error)
 {
     grade_now = NULL;
-    grade_child_status(grade);
+    grade_fetch_child_status(grade);
     if (error->result == RUN_VERIFIED)
         return;
     if (error->result != RUN_WRONG)

@@ -288,7 +288,7 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
         if (ended && found == 0)
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
-            return CHILD_STOPPED;
+            return CHILD_STOPPED_ON_REQUEST;
         if (!ended && monotonic_seconds() > deadline)
             return CHILD_TOOK_TOO_LONG;
         if (ended && monotonic_seconds() > deadline) /* another process still writes to a pipe */

@@ -12,7 +12,7 @@ enum child_outcome {
     CHILD_KILLED, /**< killed by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_STOPPED, /**< stopped at the request of the function given to child_set_stop_condition() */
+    CHILD_STOPPED_ON_REQUEST, /**< stopped at the request of the function given to child_set_stop_condition() */
 };
 
 /** A child's output, terminated by a NUL; NULL if there is none. */

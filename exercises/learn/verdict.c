@@ -144,7 +144,7 @@ static bool say_how_it_ended(const struct child_result *end, const struct verdic
         snprintf(text, size, "the program was stopped after it had printed %zu KiB: a print in a loop?",
                  limits->output_bytes >> 10);
         return true;
-    case CHILD_STOPPED:
+    case CHILD_STOPPED_ON_REQUEST:
         snprintf(text, size, "the program was broken off");
         return true;
     case CHILD_KILLED:

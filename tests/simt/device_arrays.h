@@ -15,9 +15,9 @@ static void check_cuda(cudaError_t error)
     exit(1);
 }
 
-/** Copies elements to a new device array, which the caller passes to from_device() or frees. */
+/** Copies elements to a new device array, which the caller passes to download_and_free() or frees. */
 template <class T>
-static T *to_device(const T *host, size_t count)
+static T *allocate_and_upload(const T *host, size_t count)
 {
     T *device;
 
@@ -28,7 +28,7 @@ static T *to_device(const T *host, size_t count)
 
 /** Copies a device array to the host after checking the last launch, and frees it. */
 template <class T>
-static void from_device(T *host, T *device, size_t count)
+static void download_and_free(T *host, T *device, size_t count)
 {
     check_cuda(cudaGetLastError());
     check_cuda(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));

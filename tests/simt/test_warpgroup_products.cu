@@ -71,12 +71,12 @@ static void test_tile(uint32_t swizzle, int row, int column)
 
     for (int i = 0; i < MATRIX_ROWS * MATRIX_COLUMNS; i++)
         matrix[i] = (uint16_t)(i + 1);
-    uint16_t *const device = to_device(matrix, MATRIX_ROWS * MATRIX_COLUMNS);
-    uint16_t *const device_out = to_device(out, TILE_ROWS * 64);
+    uint16_t *const device = allocate_and_upload(matrix, MATRIX_ROWS * MATRIX_COLUMNS);
+    uint16_t *const device_out = allocate_and_upload(out, TILE_ROWS * 64);
 
     tile_kernel<<<1, 64>>>(map_of(device, MATRIX_ROWS, MATRIX_COLUMNS, TILE_ROWS, (uint32_t)columns, swizzle), row,
                            column, columns, device_out);
-    from_device(out, device_out, TILE_ROWS * 64);
+    download_and_free(out, device_out, TILE_ROWS * 64);
     check_cuda(cudaFree(device));
     for (int r = 0; r < TILE_ROWS; r++) {
         for (int c = 0; c < columns; c++) {
@@ -150,11 +150,11 @@ static void test_ring(void)
 
     for (int i = 0; i < STEPS * STAGE_WORDS; i++)
         words[i] = i + 1;
-    int *const device = to_device(words, STEPS * STAGE_WORDS);
-    int *const device_sums = to_device(sums, STEPS * 32);
+    int *const device = allocate_and_upload(words, STEPS * STAGE_WORDS);
+    int *const device_sums = allocate_and_upload(sums, STEPS * 32);
 
     ring_kernel<<<1, 64>>>(device, device_sums);
-    from_device(sums, device_sums, STEPS * 32);
+    download_and_free(sums, device_sums, STEPS * 32);
     check_cuda(cudaFree(device));
     for (int i = 0; i < STEPS * 32; i++) {
         const int step = i / 32, lane = i % 32;
@@ -237,15 +237,15 @@ static void test_product(void)
 
     fill(a, 64 * PRODUCT_DEPTH, 1);
     fill(b, COLUMNS * PRODUCT_DEPTH, 2);
-    __nv_bfloat16 *const device_a = to_device(a, 64 * PRODUCT_DEPTH);
-    __nv_bfloat16 *const device_b = to_device(b, COLUMNS * PRODUCT_DEPTH);
-    float *const device_c = to_device(c, 64 * COLUMNS);
+    __nv_bfloat16 *const device_a = allocate_and_upload(a, 64 * PRODUCT_DEPTH);
+    __nv_bfloat16 *const device_b = allocate_and_upload(b, COLUMNS * PRODUCT_DEPTH);
+    float *const device_c = allocate_and_upload(c, 64 * COLUMNS);
     const int shared = (64 + COLUMNS) * 128;
 
     check_cuda(cudaFuncSetAttribute(product_kernel<COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     product_kernel<COLUMNS><<<1, 160, shared>>>(map_of(device_a, 64, PRODUCT_DEPTH, 64, 64, 128),
                                                 map_of(device_b, COLUMNS, PRODUCT_DEPTH, COLUMNS, 64, 128), device_c);
-    from_device(c, device_c, 64 * COLUMNS);
+    download_and_free(c, device_c, 64 * COLUMNS);
     check_cuda(cudaFree(device_a));
     check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
@@ -305,12 +305,12 @@ static void test_gather(void)
 
     fill(a, 64 * 64, 3);
     fill(b, 16 * 64, 4);
-    __nv_bfloat16 *const device_a = to_device(a, 64 * 64);
-    __nv_bfloat16 *const device_b = to_device(b, 16 * 64);
-    float *const device_c = to_device(c, 64 * 16);
+    __nv_bfloat16 *const device_a = allocate_and_upload(a, 64 * 64);
+    __nv_bfloat16 *const device_b = allocate_and_upload(b, 16 * 64);
+    float *const device_c = allocate_and_upload(c, 64 * 16);
 
     gather_kernel<<<1, 128, 80 * 128>>>(device_a, device_b, device_c);
-    from_device(c, device_c, 64 * 16);
+    download_and_free(c, device_c, 64 * 16);
     check_cuda(cudaFree(device_a));
     check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
@@ -357,12 +357,13 @@ static __global__ void message_kernel(int *row, int *ready, int *out)
 static void test_message(void)
 {
     static int zeros[3 * 32], out[3 * 32];
-    int *row = to_device(zeros, 32), *ready = to_device(zeros, 1), *device_out = to_device(zeros, 3 * 32);
+    int *row = allocate_and_upload(zeros, 32), *ready = allocate_and_upload(zeros, 1),
+        *device_out = allocate_and_upload(zeros, 3 * 32);
     void *arguments[] = {&row, &ready, &device_out};
     bool good = true;
 
     check_cuda(cudaLaunchCooperativeKernel((void *)message_kernel, 4, 32, arguments, 0, 0));
-    from_device(out, device_out, 3 * 32);
+    download_and_free(out, device_out, 3 * 32);
     check_cuda(cudaFree(row));
     check_cuda(cudaFree(ready));
     for (int i = 0; i < 3 * 32; i++)
@@ -380,7 +381,7 @@ static void test_refused_maps(void)
         uint32_t tile_rows, tile_columns, swizzle;
     } bad[] = {{8, 8, 64, 8, 64, 128}, {0, 0, 64, 8, 64, 128}, {0, 8, 60, 8, 64, 128}, {0, 8, 64, 257, 64, 128},
                {0, 8, 64, 8, 12, 0},   {0, 8, 64, 8, 64, 16},  {0, 8, 64, 8, 32, 128}};
-    char *const matrix = to_device("", 1);
+    char *const matrix = allocate_and_upload("", 1);
     tensor_map map;
 
     for (int i = 0; i < (int)(sizeof bad / sizeof bad[0]); i++)

@@ -185,9 +185,9 @@ bool align_load_expert_map(const char *option_value, int num_experts, uint64_t s
     struct npy_array file;
     bool good;
 
-    if (map == ARRAY_RANDOM)
+    if (map == ARRAY_SOURCE_RANDOM)
         align_generate_expert_map(num_experts, seed, expert_map);
-    if (map != ARRAY_FILE)
+    if (map != ARRAY_SOURCE_FILE)
         return true;
     if (!array_file_exists("expert-map", option_value, error) ||
         !npy_read_kind(option_value, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
@@ -238,7 +238,7 @@ bool align_load_input(struct align_options *options, const struct align_implemen
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
                 align_tensors_allocate(&options->problem, implementation,
-                                       parse_array_source(options->expert_map_option) != ARRAY_NONE,
+                                       parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE,
                                        options->misalign_words, tensors, error);
 
     *groups = (struct align_groups){0};

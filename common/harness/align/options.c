@@ -132,7 +132,8 @@ static unsigned options_traits(const struct align_options *options, const struct
         traits |= HAS_ROOM;
     if (options->problem.overlap)
         traits |= OVERLAPS;
-    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || parse_array_source(options->expert_map_option) == ARRAY_RANDOM)
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) ||
+        parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM)
         traits |= TRAIT_USES_SEED;
     return traits;
 }

@@ -62,14 +62,14 @@ const char *align_id_source_name(const struct align_options *options);
 void align_options_set_command(const struct align_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering_design *covering);
+void align_start_covering_design(const struct align_implementation *implementation, uint64_t seed,
+                                 bool stop_after_corners, struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
-                            uint64_t seed, struct align_options *options);
+bool align_options_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                                    uint64_t seed, struct align_options *options);
 
 #endif

@@ -3,8 +3,8 @@
 #include "harness/align/problem.h"
 
 /**
- * The dimensions. align_covering_start() adds as corners the numbers of ids and experts at which an implementation
- * switches kernels.
+ * The dimensions. align_start_covering_design() adds as corners the numbers of ids and experts at which an
+ * implementation switches kernels.
  */
 enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
@@ -43,8 +43,8 @@ static void add_both_sides(struct covering_design *covering, int dimension, int6
     covering_add_corner(covering, dimension, last + 1, last + 1 > most);
 }
 
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering_design *covering)
+void align_start_covering_design(const struct align_implementation *implementation, uint64_t seed,
+                                 bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < ALIGN_MAX_KERNEL_SWITCHES && implementation->kernel_switch_ids[i] > 0; i++)
@@ -88,8 +88,8 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
 
-bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
-                            uint64_t seed, struct align_options *options)
+bool align_options_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                                    uint64_t seed, struct align_options *options)
 {
     while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);

@@ -55,7 +55,7 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_add_number(fields, IN_JSON, "expert_map", "%s",
-                          parse_array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
+                          parse_array_source(options->expert_map_option) == ARRAY_SOURCE_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
         if (options->capacity_policy != ALIGN_CAPACITY_DEFAULT)
@@ -203,11 +203,12 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
         program_use_overlapping_launches(&program);
     if (!program_open_device(&program))
         return program_print_error(&program);
-    align_covering_start(&chapter->implementation, program.requested_options.seed,
-                         program.requested_options.check_only_corners, &program.covering);
+    align_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                                program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !align_set_next_problem(&program.covering, &chapter->implementation,
-                                                                           program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !align_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                            &options))
             break;
         run(&program, chapter, &options);
     }

@@ -194,7 +194,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
         return;
     row->floor_us = floor_us(bench, tensors);
     row->required_bytes = tensors_bytes_to_move(tensors);
-    if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
+    if (time_launch(bench, launch, tensors, &row->chapter, &row->chapter_rotated_inputs, error) &&
         row->required_operations > 0.0)
         backend_measure_gemm_rate(bench->last_timing_total_us, &row->cublas_operations_per_second, error);
 }
@@ -202,7 +202,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
 void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
                                    struct tensors *tensors)
 {
-    struct timing *const before = &bench->rows[bench->num_rows - 1].previous;
+    struct timing *const before = &bench->rows[bench->num_rows - 1].previous_chapter;
 
     if (!time_launch(bench, launch, tensors, before, NULL, &(struct error){0}))
         *before = (struct timing){0.0, 0.0, 0.0};
@@ -262,7 +262,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
  */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
-    const double seconds = 1e-6 * times->current.median;
+    const double seconds = 1e-6 * times->chapter.median;
 
     record_add_number(row, IN_JSON, "operations", "%.0f", times->required_operations);
     record_add_number(row, IN_JSON, "bytes", "%.0f", times->required_bytes);
@@ -283,20 +283,20 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     record_add_text(row, IN_CSV, "chapter", "%s", bench->name);
     record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
     record_add_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
-    add_time("median", "median_us", times->current.median, row);
-    add_time("p10", "p10_us", times->current.p10, row);
-    add_time("p90", "p90_us", times->current.p90, row);
-    add_time("rotated", "rotated_us", times->current_rotated_inputs.median, row);
+    add_time("median", "median_us", times->chapter.median, row);
+    add_time("p10", "p10_us", times->chapter.p10, row);
+    add_time("p90", "p90_us", times->chapter.p90, row);
+    add_time("rotated", "rotated_us", times->chapter_rotated_inputs.median, row);
     add_time("floor", "floor_us", times->floor_us, row);
-    add_time("before", "before_us", times->previous.median, row);
+    add_time("before", "before_us", times->previous_chapter.median, row);
     if (times->required_operations > 0.0)
         add_ceilings(bench, times, row);
     record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
     record_add_column(row, 0, bench->previous_name ? bench->previous_name : "", "%s",
-                      compare(times->current, times->previous, gain));
-    add_timing("here", times->current, row);
-    add_timing("rotated", times->current_rotated_inputs, row);
-    add_timing("before", times->previous, row);
+                      compare(times->chapter, times->previous_chapter, gain));
+    add_timing("here", times->chapter, row);
+    add_timing("rotated", times->chapter_rotated_inputs, row);
+    add_timing("before", times->previous_chapter, row);
     if (!bench->runs_on_host)
         record_add_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }

@@ -47,8 +47,10 @@ const struct option_row program_option_rows[] = {
 enum array_source parse_array_source(const char *text)
 {
     if (!text)
-        return ARRAY_NOT_GIVEN;
-    return strcmp(text, "none") == 0 ? ARRAY_NONE : strcmp(text, "random") == 0 ? ARRAY_RANDOM : ARRAY_FILE;
+        return ARRAY_SOURCE_NOT_GIVEN;
+    return strcmp(text, "none") == 0     ? ARRAY_SOURCE_NONE
+           : strcmp(text, "random") == 0 ? ARRAY_SOURCE_RANDOM
+                                         : ARRAY_SOURCE_FILE;
 }
 
 bool array_file_exists(const char *flag, const char *path, struct error *error)

@@ -46,7 +46,7 @@ enum { TRAIT_HAS_NUM_TOKENS = 2, TRAIT_USES_SEED = 4, FIRST_OPERATOR_TRAIT = 8, 
 extern const struct option_row program_option_rows[];
 
 /** The kind of source that an option names for an input array. */
-enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
+enum array_source { ARRAY_SOURCE_NOT_GIVEN, ARRAY_SOURCE_NONE, ARRAY_SOURCE_RANDOM, ARRAY_SOURCE_FILE };
 
 /** Returns the kind of source that `text`, an option's value or NULL, names. */
 enum array_source parse_array_source(const char *text);

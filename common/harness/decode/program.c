@@ -242,15 +242,15 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
                        "and reports",
                        argc, argv, &options) ||
-        !moe_options_check(&options.moe, &program.error) || !program_open_device(&program))
+        !moe_options_check_conflicts(&options.moe, &program.error) || !program_open_device(&program))
         return program_print_error(&program);
     if (program.requested_options.bench && program.backend.can_measure_times)
         return bench(&program, chapter, &options);
-    decode_covering_start(program.requested_options.seed, program.requested_options.check_only_corners,
-                          &program.covering);
+    decode_start_covering_design(program.requested_options.seed, program.requested_options.check_only_corners,
+                                 &program.covering);
     while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
-            !decode_set_next_problem(&program.covering, program.requested_options.seed, &options))
+            !decode_options_set_next_problem(&program.covering, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -42,9 +42,9 @@ bool decode_load_input(struct decode_options *options, const struct decode_chapt
 struct checked_launch decode_make_checked_launch(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
-void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
+void decode_start_covering_design(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
-bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options);
+bool decode_options_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options);
 
 #endif

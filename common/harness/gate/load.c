@@ -82,7 +82,7 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_SOURCE_NONE;
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
     return check_experts(options, implementation, path, error) && gate_problem_check(problem, error) &&
            check_supported(gate_unsupported_reason(implementation, problem), error);
@@ -107,9 +107,9 @@ static bool load_bias(const struct gate_options *options, const char *given, str
     struct npy_array file;
     bool fits;
 
-    if (problem->has_bias && parse_array_source(given) != ARRAY_FILE)
+    if (problem->has_bias && parse_array_source(given) != ARRAY_SOURCE_FILE)
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
-    if (!problem->has_bias || parse_array_source(given) != ARRAY_FILE)
+    if (!problem->has_bias || parse_array_source(given) != ARRAY_SOURCE_FILE)
         return true;
     if (!array_file_exists("bias", given, error) || !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;

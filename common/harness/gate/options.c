@@ -111,7 +111,7 @@ unsigned gate_options_command_traits(const struct gate_options *options, const s
                generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
     unsigned traits = program_command_traits(program) | (generated ? GENERATED | TRAIT_USES_SEED : 0);
 
-    if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_RANDOM : !router)
+    if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_SOURCE_RANDOM : !router)
         traits |= TRAIT_USES_SEED;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;

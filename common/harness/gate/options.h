@@ -46,8 +46,8 @@ void gate_options_set_command(const struct gate_options *options, struct program
  * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
  * tokens.
  */
-void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering_design *covering);
+void gate_start_covering_design(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                bool stop_after_corners, struct covering_design *covering);
 
 /** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
@@ -62,7 +62,7 @@ bool gate_options_set_proposed_problem(const struct covering_design *covering,
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
-                           uint64_t seed, struct gate_options *options);
+bool gate_options_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                                   uint64_t seed, struct gate_options *options);
 
 #endif

@@ -3,8 +3,8 @@
 #include "harness/gate/problem.h"
 
 /**
- * The dimensions. gate_covering_start() adds as corners the numbers of tokens at which the implementation switches
- * kernels.
+ * The dimensions. gate_start_covering_design() adds as corners the numbers of tokens at which the implementation
+ * switches kernels.
  */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
@@ -62,8 +62,8 @@ const struct covering_dimension gate_covering_dimensions[NUM_GATE_DIMENSIONS] = 
 
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering_design *covering)
+void gate_start_covering_design(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, gate_covering_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && kernel_switch_tokens[i] > 0; i++) {
@@ -107,7 +107,7 @@ static void set_sizes(struct gate_options *options)
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_SOURCE_NONE;
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
 }
 
@@ -135,8 +135,8 @@ bool gate_options_set_proposed_problem(const struct covering_design *covering,
            !(options->bias_has_logits_dtype && problem->dtype == DTYPE_F32);
 }
 
-bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
-                           uint64_t seed, struct gate_options *options)
+bool gate_options_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                                   uint64_t seed, struct gate_options *options)
 {
     while (covering_propose_problem(covering))
         if (gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, options) &&

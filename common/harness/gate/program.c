@@ -127,11 +127,12 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
         program_use_overlapping_launches(&program);
     if (!program_open_device(&program))
         return program_print_error(&program);
-    gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
-                        program.requested_options.check_only_corners, &program.covering);
+    gate_start_covering_design(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
+                               program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !gate_set_next_problem(&program.covering, &chapter->implementation,
-                                                                          program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !gate_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                           &options))
             break;
         run(&program, chapter, &options);
     }

@@ -53,7 +53,7 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
                             "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
                             "to sm_%d%d and run ninja gpu",
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
-    status = empty_kernel_compiled_architecture(&backend->gpu.compiled_architecture);
+    status = kernels_compiled_architecture(&backend->gpu.compiled_architecture);
     if (status != cudaSuccess)
         return error_set_cuda(error, "what the kernels were compiled for", status);
     if (!build_meets_needs(&backend->gpu, properties.name, needs, error))

@@ -227,7 +227,7 @@ static bool fill_map(const struct moe_options *options, struct moe_host_routing 
 {
     const int num_experts = options->problem.num_experts;
 
-    return parse_array_source(options->expert_map_option) == ARRAY_NONE ||
+    return parse_array_source(options->expert_map_option) == ARRAY_SOURCE_NONE ||
            (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
             align_load_expert_map(options->expert_map_option, num_experts, options->program.seed, routing->expert_map,
                                   error));

@@ -91,7 +91,7 @@ struct moe_options moe_options_default(void)
     };
 }
 
-bool moe_options_check(const struct moe_options *options, struct error *error)
+bool moe_options_check_conflicts(const struct moe_options *options, struct error *error)
 {
     if (options->dist_given && options->file_paths[MOE_FILE_TOPK_IDS])
         return error_set(error, "--dist: --topk-ids says which experts; leave out one of the two");
@@ -106,7 +106,7 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
     return program_parse(program, moe_option_rows,
                          "takes every token through its experts, checks what comes out, and reports", argc, argv,
                          options) &&
-           moe_options_check(options, &program->error) &&
+           moe_options_check_conflicts(options, &program->error) &&
            program_reject_unused_seed(program, moe_options_command_traits(options, program));
 }
 
@@ -121,8 +121,8 @@ bool moe_input_depends_on_seed(const struct moe_options *options)
     const bool routed = !files[MOE_FILE_TOPK_IDS] && options->dist == MOE_DIST_ROUTER;
 
     return !files[MOE_FILE_HIDDEN] || !files[MOE_FILE_W13] || !files[MOE_FILE_W2] || options->random_weight_signs ||
-           parse_array_source(options->expert_map_option) == ARRAY_RANDOM || (!files[MOE_FILE_TOPK_IDS] && !routed) ||
-           (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
+           parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM ||
+           (!files[MOE_FILE_TOPK_IDS] && !routed) || (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
 }
 
 void moe_describe_input(const struct moe_options *options, char *text, size_t size)

@@ -4,8 +4,8 @@
 #include "harness/moe/run.h"
 
 /**
- * The dimensions. moe_covering_start() adds as corners the numbers of tokens at which the implementation changes its
- * method.
+ * The dimensions. moe_start_covering_design() adds as corners the numbers of tokens at which the implementation changes
+ * its method.
  */
 enum {
     TOKENS,
@@ -68,8 +68,8 @@ enum {
     MOST_SLOTS = 1 << 13
 };
 
-void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering_design *covering)
+void moe_start_covering_design(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
+                               struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < MOE_MAX_KERNEL_SWITCHES && implementation->kernel_switch_tokens[i] > 0; i++)
@@ -134,8 +134,8 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 
-bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
-                          uint64_t seed, struct moe_options *options)
+bool moe_options_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
+                                  uint64_t seed, struct moe_options *options)
 {
     while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);

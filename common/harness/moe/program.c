@@ -180,11 +180,12 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open_device(&program))
         return program_print_error(&program);
-    moe_covering_start(&chapter->implementation, program.requested_options.seed,
-                       program.requested_options.check_only_corners, &program.covering);
+    moe_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                              program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !moe_set_next_problem(&program.covering, &chapter->implementation,
-                                                                         program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !moe_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                          &options))
             break;
         run(&program, chapter, &options);
     }

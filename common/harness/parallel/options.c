@@ -66,7 +66,7 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
     program->unsupported_options = connection_can_fork_ranks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
-           moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
+           moe_options_check_conflicts(&options->moe, &program->error) && check_options(options, &program->error) &&
            program_reject_unused_seed(program, moe_options_command_traits(&options->moe, program));
 }
 

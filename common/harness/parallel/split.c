@@ -180,11 +180,11 @@ static bool split_experts(const struct parallel_options *options, const char *ma
         !ALLOCATE_ARRAY(share->expert_map, num_experts, error) ||
         !ALLOCATE_ARRAY(share->local_experts, num_experts, error))
         return false;
-    if (source == ARRAY_FILE) {
+    if (source == ARRAY_SOURCE_FILE) {
         if (!map_from_file(map, num_experts, share, error))
             return false;
     } else {
-        deal_experts(options, source == ARRAY_RANDOM, num_experts, share);
+        deal_experts(options, source == ARRAY_SOURCE_RANDOM, num_experts, share);
         number_experts(share->rank / share->num_intermediate_slices, num_experts, share);
     }
     for (int e = 0; e < num_experts; e++)

@@ -23,7 +23,7 @@ static const struct option_row table[] = {
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
     return gate_options_command_traits(&options->gate, program) |
-           (parse_array_source(options->expert_map_option) == ARRAY_RANDOM ? TRAIT_USES_SEED : 0);
+           (parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM ? TRAIT_USES_SEED : 0);
 }
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)

@@ -114,12 +114,12 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
         program_use_overlapping_launches(&program);
     if (!program_open_device(&program))
         return program_print_error(&program);
-    routing_covering_start(&chapter->implementation, program.requested_options.seed,
-                           program.requested_options.check_only_corners, &program.covering);
+    routing_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                                  program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
-            !routing_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
-                                      &options))
+            !routing_options_set_next_problem(&program.covering, &chapter->implementation,
+                                              program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -91,7 +91,7 @@ bool routing_load_input(struct routing_options *options, const struct routing_im
                         struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
-    const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_NONE;
+    const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE;
 
     if (!gate_load_input(&options->gate, &any_gate, tensors, error))
         return false;
