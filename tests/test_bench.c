@@ -242,7 +242,7 @@ static void writes_rows(void **state)
     (void)state;
     bench.num_rows = 1;
     bench.rows[0] = (struct bench_row){
-        .num_tokens = 3, .current = {10, 9, 11}, .previous = {20, 18, 22}, .floor_us = 1.5};
+        .num_tokens = 3, .chapter = {10, 9, 11}, .previous_chapter = {20, 18, 22}, .floor_us = 1.5};
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));
