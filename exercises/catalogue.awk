@@ -23,7 +23,7 @@ FNR == 1 {
 FNR == 3 {
     if ($0 !~ /^(Write|Fix|Budget|Predict|Extend), difficulty [1-3] of 3\./)
         refuse("it must begin with 'Write, difficulty 1 of 3.', or Fix, Budget, Predict or Extend")
-    kind = toupper(substr($1, 1, length($1) - 1))
+    kind = "EXERCISE_" toupper(substr($1, 1, length($1) - 1))
     printf "    {\"%s\", %s, %s, \"%s\"},\n", name, kind, $3, title
 }
 END {

@@ -150,18 +150,18 @@ static int run(const struct grading_request *request, const char *name, uint64_t
 /** Builds an exercise with its regions filled in and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct named_text *text)
 {
-    const struct answer answer = {.exercise_name = request->exercise, .text = *text, .for_gpu = request->gpu};
+    const struct answer_to_build answer = {.exercise_name = request->exercise, .text = *text, .for_gpu = request->gpu};
     struct built_answer built;
     struct error error;
     int code = PASSED;
 
     switch (build_answer(&answer, &built, &error)) {
-    case BUILD_DONE:
+    case BUILD_SUCCEEDED:
         fputs(built.messages, stderr);
         for (int i = 0; i < request->num_seeds; i++)
             code = worse(code, run(request, name, request->seeds[i], built.program_path));
         break;
-    case BUILD_NOT_COMPILED:
+    case BUILD_FAILED_TO_COMPILE:
         printf("%s: it does not compile\n", name);
         fputs(built.messages, stderr);
         code = CANNOT;

@@ -155,7 +155,8 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
 
 static int run_command(const struct command *command, const char *program, const struct parsed_command *parsed)
 {
-    struct learn_session learn = {.program_path = program, .terminal = terminal_open(stdout), .lock_descriptor = -1};
+    struct learn_session learn = {
+        .program_path = program, .terminal = terminal_for_stream(stdout), .lock_descriptor = -1};
     struct error error = {0};
     int code;
 
@@ -195,6 +196,6 @@ int main(int argc, char **argv)
         return learn_print_error(&error);
     code = finish(run_command(command, argv[0], &parsed));
     if (command->run != command_watch || interrupt_last_signal() != SIGINT)
-        interrupt_terminate();
+        interrupt_reraise_last_signal();
     return code;
 }

@@ -51,27 +51,29 @@ static cudaError_t align_nothing(const struct align_problem *problem, const stru
     return cudaSuccess;
 }
 
-static void gate_right(struct grade *grade)
+static void gate_right(struct grade_context *grade)
 {
     for (int dist = 0; dist < NUM_GATE_DISTS; dist++)
         grade_check_gate(grade, gate_launch, &gate_problem, (enum gate_dist)dist);
-    grade_report_measure(grade, "launches", (double)grade_counter(grade, "launches"));
-    grade_report_measure(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
-    grade_report_measure(grade, "gate_kernel", (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
-    grade_report_measure(grade, "other_kernel", (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
+    grade_report_measurement(grade, "launches", (double)grade_counter(grade, "launches"));
+    grade_report_measurement(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
+    grade_report_measurement(grade, "gate_kernel",
+                             (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
+    grade_report_measurement(grade, "other_kernel",
+                             (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
 }
 
-static void gate_wrong(struct grade *grade)
+static void gate_wrong(struct grade_context *grade)
 {
     grade_check_gate(grade, gate_nothing, &gate_problem, GATE_DIST_NORMAL);
 }
 
-static void gate_refused(struct grade *grade)
+static void gate_refused(struct grade_context *grade)
 {
     grade_check_gate(grade, gate_too_large, &gate_problem, GATE_DIST_NORMAL);
 }
 
-static void gate_nonsense(struct grade *grade)
+static void gate_nonsense(struct grade_context *grade)
 {
     struct gate_problem problem = gate_problem;
 
@@ -79,17 +81,17 @@ static void gate_nonsense(struct grade *grade)
     grade_check_gate(grade, gate_launch, &problem, GATE_DIST_NORMAL);
 }
 
-static void align_right(struct grade *grade)
+static void align_right(struct grade_context *grade)
 {
     for (int dist = 0; dist < NUM_ALIGN_DISTS; dist++)
         grade_check_align(
             grade, &align_implementation, &align_problem,
             &(struct grade_id_options){
                 .dist = (enum align_dist)dist, .topk = 4, .has_expert_map = dist % 2, .misalign_words = dist % 4});
-    grade_report_measure(grade, "launches", (double)grade_counter(grade, "launches"));
+    grade_report_measurement(grade, "launches", (double)grade_counter(grade, "launches"));
 }
 
-static void align_wrong(struct grade *grade)
+static void align_wrong(struct grade_context *grade)
 {
     struct align_implementation implementation = align_implementation;
 
@@ -105,105 +107,106 @@ enum { COUNT = 4 };
 static const int32_t numbers[COUNT] = {3, 1, 4, 1};
 
 /** Makes an output and writes its first `count` numbers, as a kernel would. */
-static int32_t *write_numbers(struct grade *grade, int count)
+static int32_t *write_numbers(struct grade_context *grade, int count)
 {
     int32_t *const output = grade_device_output(grade, "numbers", sizeof numbers);
 
     cudaMemcpy(output, numbers, (size_t)count * sizeof *numbers, cudaMemcpyHostToDevice);
-    grade_run_launch(grade, cudaSuccess);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaSuccess);
     return output;
 }
 
-static void all_equal(struct grade *grade)
+static void all_equal(struct grade_context *grade)
 {
     const float floats[] = {NAN, 1.0f, -INFINITY};
     float *const device = grade_device_inout(grade, "floats", floats, sizeof floats);
 
-    grade_check_int(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
-    grade_check_float(grade, "floats", "slot", floats, device, 3);
+    grade_check_equal_ints(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
+    grade_check_equal_floats(grade, "floats", "slot", floats, device, 3);
 }
 
-static void one_unwritten(struct grade *grade)
+static void one_unwritten(struct grade_context *grade)
 {
     grade_describe_input(grade, "%d numbers", COUNT);
-    grade_check_int(grade, "numbers", "slot", numbers, write_numbers(grade, 3), COUNT);
+    grade_check_equal_ints(grade, "numbers", "slot", numbers, write_numbers(grade, 3), COUNT);
 }
 
-static void one_differs(struct grade *grade)
+static void one_differs(struct grade_context *grade)
 {
     const int32_t expected[COUNT] = {3, 1, 5, 1};
 
-    grade_check_int(grade, "numbers", "slot", expected, write_numbers(grade, COUNT), COUNT);
+    grade_check_equal_ints(grade, "numbers", "slot", expected, write_numbers(grade, COUNT), COUNT);
 }
 
-static void float_differs(struct grade *grade)
+static void float_differs(struct grade_context *grade)
 {
     const float floats[] = {1.0f, 2.0f}, expected[] = {1.0f, NAN};
 
-    grade_check_float(grade, "floats", "slot", expected, grade_device_inout(grade, "floats", floats, sizeof floats), 2);
+    grade_check_equal_floats(grade, "floats", "slot", expected,
+                             grade_device_inout(grade, "floats", floats, sizeof floats), 2);
 }
 
-static void past_the_end(struct grade *grade)
+static void past_the_end(struct grade_context *grade)
 {
     char *const output = grade_device_output(grade, "numbers", sizeof numbers);
 
     cudaMemset(output + sizeof numbers, 0, 4);
-    grade_run_launch(grade, cudaSuccess);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaSuccess);
 }
 
-static void input_written(struct grade *grade)
+static void input_written(struct grade_context *grade)
 {
     void *const input = grade_device_input(grade, "numbers", numbers, sizeof numbers);
 
     cudaMemset(input, 0, 1);
-    grade_run_launch(grade, cudaSuccess);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaSuccess);
 }
 
-static void not_launched(struct grade *grade)
+static void not_launched(struct grade_context *grade)
 {
-    grade_run_launch(grade, cudaErrorInvalidConfiguration);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaErrorInvalidConfiguration);
 }
 
-static void unknown_array(struct grade *grade)
+static void unknown_array(struct grade_context *grade)
 {
     grade_download(grade, numbers);
 }
 
-static void unknown_counter(struct grade *grade)
+static void unknown_counter(struct grade_context *grade)
 {
-    grade_run_launch(grade, cudaSuccess);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaSuccess);
     grade_counter(grade, "shuffels");
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static void within_budget(struct grade *grade)
+static void within_budget(struct grade_context *grade)
 {
-    grade_check_budget(grade, "barriers", 3, 3);
+    grade_check_at_most(grade, "barriers", 3, 3);
 }
 
-static void over_budget(struct grade *grade)
+static void over_budget(struct grade_context *grade)
 {
-    grade_check_budget(grade, "barriers", 4, 3);
+    grade_check_at_most(grade, "barriers", 4, 3);
 }
 
-static void foreseen(struct grade *grade)
+static void foreseen(struct grade_context *grade)
 {
     grade_check_prediction(grade, "shuffles", 10, 10);
 }
 
-static void unforeseen(struct grade *grade)
+static void unforeseen(struct grade_context *grade)
 {
     grade_check_prediction(grade, "shuffles", -1, 10);
 }
 
 /** Records a random number, which depends only on the seed and the case. */
-static void random_numbers(struct grade *grade)
+static void random_numbers(struct grade_context *grade)
 {
-    grade_report_measure(grade, "first", (double)random_below(grade_random(grade), 1000000));
+    grade_report_measurement(grade, "first", (double)random_below(grade_random(grade), 1000000));
 }
 
-static void other_numbers(struct grade *grade)
+static void other_numbers(struct grade_context *grade)
 {
     random_numbers(grade);
 }
@@ -223,32 +226,32 @@ static cudaError_t end_it(void)
     _exit(0);
 }
 
-static void nothing_stays(struct grade *grade)
+static void nothing_stays(struct grade_context *grade)
 {
     int asked = 0;
 
-    grade_run_launch(grade, remember());
+    GRADE_LAUNCH_AND_CHECK(grade, remember());
     GRADE_CALL(grade, &asked, remembered + 41);
     if (remembered || asked != 41)
         grade_fail(grade, "it was remembered");
 }
 
-static void ends_early(struct grade *grade)
+static void ends_early(struct grade_context *grade)
 {
-    grade_run_launch(grade, end_it());
+    GRADE_LAUNCH_AND_CHECK(grade, end_it());
 }
 
-static void message_with_breaks(struct grade *grade)
+static void message_with_breaks(struct grade_context *grade)
 {
     grade_fail(grade, "one\ttwo\nthree");
 }
 
-static void endless(struct grade *grade)
+static void endless(struct grade_context *grade)
 {
-    grade_run_launch(grade, cudaErrorLaunchTimeout);
+    GRADE_LAUNCH_AND_CHECK(grade, cudaErrorLaunchTimeout);
 }
 
-static void after_endless(struct grade *grade)
+static void after_endless(struct grade_context *grade)
 {
     (void)grade;
 }

@@ -20,7 +20,7 @@ tree=$scratch/tree
 list() {
     echo '| exercise | kind | difficulty | what it is about |'
     echo '|---|---|---|---|'
-    sed -n 's/^    {"\([^"]*\)", \([A-Z]*\), \([1-3]\), "\(.*\)"},$/\1 \2 \3 \4/p' "$b/cpu/obj/catalogue.c" |
+    sed -n 's/^    {"\([^"]*\)", EXERCISE_\([A-Z]*\), \([1-3]\), "\(.*\)"},$/\1 \2 \3 \4/p' "$b/cpu/obj/catalogue.c" |
         while read -r name kind difficulty about; do
             stars=$(printf %s ★★★ | cut -b "-$((difficulty * 3))")
             kind=$(echo "$kind" | tr '[:upper:]' '[:lower:]')

@@ -40,17 +40,17 @@ static void allocate(struct align_problem problem, bool has_map, struct bench *b
     if (!align_problem_check(&problem, &error) ||
         !align_tensors_allocate(&problem, NULL, has_map, 0, &bench->tensors, &error))
         fail_msg("%s", error.text);
-    bench->buffers = align_buffers_at(&bench->tensors, TENSOR_HOST);
+    bench->buffers = align_buffers_at(&bench->tensors, TENSOR_ON_HOST);
 }
 
 static void *ids_of(const struct bench *bench)
 {
-    return bench->tensors.tensor[ALIGN_TOPK_IDS].host.data;
+    return bench->tensors.tensor[ALIGN_TENSOR_TOPK_IDS].host.data;
 }
 
 static int32_t *map_of(const struct bench *bench)
 {
-    return bench->tensors.tensor[ALIGN_EXPERT_MAP].host.data;
+    return bench->tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data;
 }
 
 /** Fills the outputs with the reference's answer. */
@@ -294,14 +294,15 @@ static void an_unwritten_answer_is_rejected(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.tensor[ALIGN_SORTED_TOKEN_IDS]));
+    memset(bench.buffers.sorted_token_ids, ALIGN_POISON_BYTE,
+           tensor_bytes(&bench.tensors.tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS]));
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
                                     "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
                                     "launch: nothing was written; missing: 12 of 12 positions, 0 to 11");
-    memset(bench.buffers.expert_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.tensor[ALIGN_EXPERT_IDS]));
+    memset(bench.buffers.expert_ids, ALIGN_POISON_BYTE, tensor_bytes(&bench.tensors.tensor[ALIGN_TENSOR_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");
-    memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON, sizeof *bench.buffers.num_tokens_post_padded);
+    memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON_BYTE, sizeof *bench.buffers.num_tokens_post_padded);
     assert_wrong_either_way(&bench,
                             "num_tokens_post_padded[0]: it is the sum of the groups, each rounded up to whole blocks; "
                             "expected 18, got -1515870811, as before the launch: nothing was written");

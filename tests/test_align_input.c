@@ -120,18 +120,18 @@ static void ids_are_counted_without_overflow(void **state)
     int64_t numel = -1;
 
     (void)state;
-    assert_true(align_count_ids(2048, 8, &numel, &error));
+    assert_true(align_compute_numel(2048, 8, &numel, &error));
     assert_int_equal(numel, 16384);
-    assert_true(align_count_ids(0, INT32_MAX, &numel, &error));
+    assert_true(align_compute_numel(0, INT32_MAX, &numel, &error));
     assert_int_equal(numel, 0);
-    assert_true(align_count_ids(INT32_MAX, 1, &numel, &error));
+    assert_true(align_compute_numel(INT32_MAX, 1, &numel, &error));
     assert_int_equal(numel, INT32_MAX);
-    assert_false(align_count_ids(268435456, 8, &numel, &error));
+    assert_false(align_compute_numel(268435456, 8, &numel, &error));
     assert_string_equal(error.text, "--num-tokens: 268435456 tokens of 8 ids; there can be 2147483647 ids in all");
-    assert_false(align_count_ids(INT64_MAX, INT32_MAX, &numel, &error));
-    assert_false(align_count_ids(-1, 8, &numel, &error));
+    assert_false(align_compute_numel(INT64_MAX, INT32_MAX, &numel, &error));
+    assert_false(align_compute_numel(-1, 8, &numel, &error));
     assert_string_equal(error.text, "--num-tokens: -1; it must be 0 or more");
-    assert_false(align_count_ids(1, 0, &numel, &error));
+    assert_false(align_compute_numel(1, 0, &numel, &error));
     assert_string_equal(error.text, "--topk: 0; it must be at least 1");
 }
 
@@ -156,14 +156,14 @@ static void sizes_and_the_description(void **state)
     (void)state;
     assert_int_equal(problem.capacity, 21);
     assert_int_equal(align_num_row_blocks(&problem), 7);
-    assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 48);
-    assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_MAP), 16);
-    assert_int_equal(bytes_of(&problem, ALIGN_SORTED_TOKEN_IDS), 84);
-    assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_IDS), 28);
+    assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_TOPK_IDS), 48);
+    assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_EXPERT_MAP), 16);
+    assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_SORTED_TOKEN_IDS), 84);
+    assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_EXPERT_IDS), 28);
     align_problem_describe(&problem, text, sizeof text);
     assert_string_equal(text, "12 i32 ids of 4 experts in blocks of 3, 21 slots");
     problem = (struct align_problem){.numel = 1, .num_experts = 1, .block_size = 1, .capacity = 1, .wide_ids = true};
-    assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 8);
+    assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_TOPK_IDS), 8);
     align_problem_describe(&problem, text, sizeof text);
     assert_string_equal(text, "1 i64 id of 1 expert in blocks of 1, 1 slot");
 }
@@ -445,7 +445,7 @@ static void counts_are_met_in_random_order(void **state)
     struct align_groups groups;
 
     (void)state;
-    assert_true(align_counts_check(counts, 8, &problem.numel, &error));
+    assert_true(align_sum_counts(counts, 8, &problem.numel, &error));
     assert_int_equal(problem.numel, 718);
     topk_ids = malloc(ids_bytes(&problem));
     again = malloc(ids_bytes(&problem));
@@ -473,13 +473,13 @@ static void wrong_counts_are_rejected(void **state)
     int64_t numel;
 
     (void)state;
-    assert_false(align_counts_check(negative, 2, &numel, &error));
+    assert_false(align_sum_counts(negative, 2, &numel, &error));
     assert_string_equal(error.text, "--counts: -1 for expert 1; a count is 0 or more");
-    assert_false(align_counts_check(many, 3, &numel, &error));
+    assert_false(align_sum_counts(many, 3, &numel, &error));
     assert_string_equal(error.text,
                         "--counts: more than 2147483647 ids with expert 2's; that is the most there can be");
-    assert_false(align_counts_check(huge, 2, &numel, &error));
-    assert_true(align_counts_check(most, 2, &numel, &error));
+    assert_false(align_sum_counts(huge, 2, &numel, &error));
+    assert_true(align_sum_counts(most, 2, &numel, &error));
     assert_int_equal(numel, INT32_MAX);
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static int compiled_for;
+static int compiled_architecture_of;
 static bool kernels_run;
 
 /* --- stubs for the kernels and cuBLAS ----------------------------------------------------------------------------- */
@@ -28,14 +28,14 @@ bool device_can_run_kernels(void)
     return kernels_run;
 }
 
-cudaError_t empty_kernel_compiled_architecture(int *architecture)
+cudaError_t kernels_compiled_architecture(int *architecture)
 {
-    *architecture = compiled_for;
+    *architecture = compiled_architecture_of;
     return cudaSuccess;
 }
 
-cudaError_t generate_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
-                                  int64_t num_values, void *to, unsigned long long *num_different)
+cudaError_t generate_or_compare_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                             int64_t num_values, void *to, unsigned long long *num_different)
 {
     (void)values, (void)dtype, (void)first_index, (void)num_values, (void)to, (void)num_different;
     return cudaErrorNotSupported;
@@ -74,7 +74,7 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     bool good;
 
     error = (struct error){0};
-    compiled_for = architecture;
+    compiled_architecture_of = architecture;
     kernels_run = true;
     good = backend_open(&backend, needs, &error);
     assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_CANNOT_RUN);
@@ -140,10 +140,10 @@ static void a_block_has_less_shared_memory(void **state)
     struct error error = {0};
 
     (void)state;
-    assert_true(gpu_has_shared_memory(&small, "T4", 65536, &error));
-    assert_true(gpu_has_shared_memory(&none, "CPU simulator", 1 << 20, &error));
+    assert_true(gpu_has_enough_shared_memory(&small, "T4", 65536, &error));
+    assert_true(gpu_has_enough_shared_memory(&none, "CPU simulator", 1 << 20, &error));
     assert_false(error.problem_is_unsupported);
-    assert_false(gpu_has_shared_memory(&small, "T4", 65537, &error));
+    assert_false(gpu_has_enough_shared_memory(&small, "T4", 65537, &error));
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
     assert_int_equal(error.result, RUN_CANNOT_RUN);

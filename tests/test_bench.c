@@ -32,8 +32,8 @@ static struct {
     bool no_library;
 } seen;
 
-bool made_up_time(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                  struct error *error)
+bool made_up_time(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                  struct timing *timing, struct error *error)
 {
     const int turns = seen.num_times == 0 ? 2 : 100;
 
@@ -70,12 +70,12 @@ bool made_up_products(double min_us, double *operations_per_second, struct error
 /** Copies the first 4 bytes of the input to the output, and records the input. */
 static cudaError_t copy(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
-    const void *const input = tensor_data(tensors, 0, TENSOR_DEVICE);
+    const void *const input = tensor_data(tensors, 0, TENSOR_ON_DEVICE);
 
     (void)launch;
     if (seen.num_inputs < MAX_TURNS)
         seen.inputs[seen.num_inputs++] = input;
-    return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
+    return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_ON_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
 }
 
 static bool is_copied(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
@@ -94,7 +94,7 @@ static struct tensors tensors_of(size_t bytes)
         .poison_byte = 0x55};
     struct error error;
 
-    assert_true(tensors_allocate(&tensors, &error));
+    assert_true(tensors_allocate_host(&tensors, &error));
     memset(tensors.tensor[0].host.data, 0, bytes);
     *(int32_t *)tensors.tensor[0].host.data = 7;
     return tensors;
@@ -104,7 +104,7 @@ static struct tensors tensors_of(size_t bytes)
 static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    return (struct benchmark){.name = "p", .previous_name = "b", .has_times = true, .only_num_tokens = 3};
+    return (struct benchmark){.name = "p", .previous_name = "b", .can_measure_times = true, .only_num_tokens = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)
@@ -117,11 +117,11 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     const void *first;
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
-    assert_true(row->current.median == 10.0 && row->current_rotated_inputs.median == 20.0 &&
-                row->previous.median == 0.0);
+    assert_true(row->chapter.median == 10.0 && row->chapter_rotated_inputs.median == 20.0 &&
+                row->previous_chapter.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
     /* A run and two launches use the same input. After that, 41 copies of the input, more than 160 MiB in total, are
        used in rotation. */
@@ -132,8 +132,8 @@ static void rotates_what_does_not_fit_into_caches(void **state)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
     bench_previous_implementation(&bench, &launch, &tensors);
-    assert_true(row->previous.median == 30.0);
-    assert_false(bench_next_size(&bench, &error));
+    assert_true(row->previous_chapter.median == 30.0);
+    assert_false(bench_begin_next_row(&bench, &error));
     tensors_free(&tensors);
 }
 
@@ -145,13 +145,13 @@ static void times_small_inputs_once(void **state)
     struct error error = {0};
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
-    assert_true(bench.rows[0].current.median == 10.0 && bench.rows[0].current_rotated_inputs.median == 0.0);
+    assert_true(bench.rows[0].chapter.median == 10.0 && bench.rows[0].chapter_rotated_inputs.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
     seen.fail = true;
     bench_previous_implementation(&bench, &launch, &tensors);
-    assert_true(bench.rows[0].previous.median == 0.0);
+    assert_true(bench.rows[0].previous_chapter.median == 0.0);
     tensors_free(&tensors);
 }
 
@@ -183,12 +183,12 @@ static void compares_with_ceilings(void **state)
     char *text;
 
     (void)state;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
-    bench.rows[0].current.median = 10.0;
+    bench.rows[0].chapter.median = 10.0;
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"read_bytes_per_second\": 2e+12"));
     assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */
@@ -207,7 +207,7 @@ static void does_without_the_library(void **state)
 
     (void)state;
     seen.no_library = true;
-    assert_true(bench_next_size(&bench, &error));
+    assert_true(bench_begin_next_row(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));
@@ -242,7 +242,7 @@ static void writes_rows(void **state)
     (void)state;
     bench.num_rows = 1;
     bench.rows[0] = (struct bench_row){
-        .num_tokens = 3, .current = {10, 9, 11}, .previous = {20, 18, 22}, .floor_us = 1.5};
+        .num_tokens = 3, .chapter = {10, 9, 11}, .previous_chapter = {20, 18, 22}, .floor_us = 1.5};
     text = report_of(&bench);
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));

@@ -84,9 +84,9 @@ static void every_pair_is_in_a_problem(void **state)
     assert_int_equal(with_pair(&problems, B, 1000, B, 1000), 1);
     assert_int_equal(with_pair(&problems, A, 1, B, 1000), 1); /* the other dimensions have usual values */
     assert_in_range(problems.count, 8 * 4 + 1, 50);
-    assert_int_equal(covering_num_corners(&covering, COVERED), 8 + 5 + 2 + 3);
-    assert_int_equal(covering_num_pairs(&covering, COVERED), 8 * 4 + (8 + 4) * (2 + 3) + 2 * 3);
-    assert_int_equal(covering_num_pairs(&covering, NOT_SUPPORTED), 0);
+    assert_int_equal(covering_num_corners(&covering, CORNERS_COVERED), 8 + 5 + 2 + 3);
+    assert_int_equal(covering_num_pairs(&covering, CORNERS_COVERED), 8 * 4 + (8 + 4) * (2 + 3) + 2 * 3);
+    assert_int_equal(covering_num_pairs(&covering, CORNERS_NOT_SUPPORTED), 0);
 }
 
 static void pairs_without_support_are_counted(void **state)
@@ -99,8 +99,8 @@ static void pairs_without_support_are_counted(void **state)
     assert_int_equal(with_pair(&problems, B, 20, B, 20), 0);
     assert_int_equal(with_pair(&problems, A, 7, B, 30), 0);
     assert_true(with_pair(&problems, A, 6, B, 30) > 0);
-    assert_int_equal(covering_num_corners(&covering, NOT_SUPPORTED), 1);
-    assert_int_equal(covering_num_pairs(&covering, NOT_SUPPORTED), 1 + 8 + 2 + 3);
+    assert_int_equal(covering_num_corners(&covering, CORNERS_NOT_SUPPORTED), 1);
+    assert_int_equal(covering_num_pairs(&covering, CORNERS_NOT_SUPPORTED), 1 + 8 + 2 + 3);
 }
 
 static void every_corner_alone_needs_few_problems(void **state)
@@ -110,7 +110,7 @@ static void every_corner_alone_needs_few_problems(void **state)
 
     (void)state;
     make(some, 1, true, &covering, &problems);
-    assert_int_equal(covering_num_corners(&covering, COVERED), 8 + 4 + 2 + 3);
+    assert_int_equal(covering_num_corners(&covering, CORNERS_COVERED), 8 + 4 + 2 + 3);
     assert_in_range(problems.count, 8, 10);
 }
 

@@ -371,14 +371,14 @@ static void maps(const uint8_t *bytes, size_t size)
 static void try_records(const uint8_t *bytes, size_t size)
 {
     static struct verdict verdict;
-    const struct child_text text = {(char *)bytes, size};
+    const struct child_output text = {(char *)bytes, size};
     struct records records;
 
     memset(&verdict, 0, sizeof verdict);
     records_read(&text, &verdict, &records);
     must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.num_planned_cases &&
          verdict.num_planned_cases <= VERDICT_MAX_CASES);
-    must(verdict.num_measures >= 0 && verdict.num_measures <= VERDICT_MAX_MEASURES);
+    must(verdict.num_measurements >= 0 && verdict.num_measurements <= VERDICT_MAX_MEASUREMENTS);
     for (int i = 0; i < verdict.num_cases; i++)
         for (const char *at = verdict.cases[i].message; *at; at++)
             must(!iscntrl((unsigned char)*at));

@@ -46,17 +46,17 @@ static struct gate_problem deepseek(int64_t num_tokens)
 
 static struct gate_buffers buffers_of(const struct bench *bench)
 {
-    return gate_buffers_at(&bench->tensors, TENSOR_HOST);
+    return gate_buffers_at(&bench->tensors, TENSOR_ON_HOST);
 }
 
 static float *logits_of(const struct bench *bench)
 {
-    return bench->tensors.tensor[GATE_GATING_OUTPUT].host.data;
+    return bench->tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data;
 }
 
 static float *bias_of(const struct bench *bench)
 {
-    return bench->tensors.tensor[GATE_CORRECTION_BIAS].host.data;
+    return bench->tensors.tensor[GATE_TENSOR_CORRECTION_BIAS].host.data;
 }
 
 /** Generates the input and fills the outputs with the reference's answer. */
@@ -83,7 +83,7 @@ static void tear_down(struct bench *bench)
     tensors_free(&bench->tensors);
 }
 
-static enum run_result verdict_of(const struct bench *bench, enum gate_ties ties, struct error *error)
+static enum run_result verdict_of(const struct bench *bench, enum gate_tie_rule ties, struct error *error)
 {
     const struct gate_buffers buffers = buffers_of(bench);
     bool right;
@@ -98,7 +98,7 @@ static void assert_right(const struct bench *bench)
 {
     struct error error;
 
-    if (verdict_of(bench, GATE_TIES_LOWER_FIRST, &error) != RUN_VERIFIED)
+    if (verdict_of(bench, GATE_TIES_LOWER_WINS, &error) != RUN_VERIFIED)
         fail_msg("a right answer was refused: %s", error.text);
 }
 
@@ -112,7 +112,7 @@ static void assert_wrong(const struct bench *bench, int64_t token, const char *w
     long long at;
     struct error error;
 
-    assert_int_equal(verdict_of(bench, GATE_TIES_LOWER_FIRST, &error), RUN_WRONG);
+    assert_int_equal(verdict_of(bench, GATE_TIES_LOWER_WINS, &error), RUN_WRONG);
     rule = strstr(error.text, ": ");
     expected = strstr(error.text, "; expected ");
     got = strstr(error.text, ", got ");
@@ -378,7 +378,7 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
     for (int k = 0; k < 8; k++)
         bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest groups */
     assert_wrong(&bench, 0, "the best groups stay");
-    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &(struct error){0}), RUN_VERIFIED);
+    assert_int_equal(verdict_of(&bench, GATE_TIES_EITHER_WINS, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
 }
 
@@ -511,7 +511,7 @@ static void choices_that_are_not_rounded_are_rejected(void **state)
         bench = set_up(problem, GATE_DIST_NORMAL, 3);
         assert_right(&bench);
         answer_with_wide_choices(&bench);
-        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &error), RUN_WRONG);
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_WINS, &error), RUN_WRONG);
         tear_down(&bench);
     }
 }
@@ -537,7 +537,7 @@ static void a_group_sum_that_is_not_rounded_is_rejected(void **state)
     assert_right(&bench);
     bench.ids[0] = 2;
     assert_wrong(&bench, 0, "the best groups stay");
-    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &(struct error){0}), RUN_VERIFIED);
+    assert_int_equal(verdict_of(&bench, GATE_TIES_EITHER_WINS, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
 }
 
@@ -556,7 +556,7 @@ static void a_weight_that_is_not_rounded_is_rejected(void **state)
 
         for (float other = -1.0f; other <= 1.0f; other += 2.0f) {
             bench.weights[i] = nextafterf(right, other);
-            wrong += verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}) == RUN_WRONG;
+            wrong += verdict_of(&bench, GATE_TIES_LOWER_WINS, &(struct error){0}) == RUN_WRONG;
         }
         bench.weights[i] = right;
     }
@@ -610,9 +610,9 @@ static void softmax_weights_slightly_off_are_rejected(void **state)
         problem.renormalize = renormalize;
         bench = set_up(problem, GATE_DIST_NORMAL, 3);
         scale_weights(&bench, 1.0f + 1e-5f);
-        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}), RUN_WRONG);
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_WINS, &(struct error){0}), RUN_WRONG);
         scale_weights(&bench, (1.0f - 1e-5f) * (1.0f - 1e-5f));
-        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}), RUN_WRONG);
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_WINS, &(struct error){0}), RUN_WRONG);
         tear_down(&bench);
 
         bench = set_up(problem, GATE_DIST_NORMAL, 3);
@@ -697,8 +697,8 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
     int found[GATE_SCORE_NONE + 1] = {0};
 
     (void)state;
-    gate_covering_start(any.kernel_switch_tokens, 1, false, &covering);
-    while (gate_set_next_problem(&covering, &any, 1, &options)) {
+    gate_start_covering_design(any.kernel_switch_tokens, 1, false, &covering);
+    while (gate_options_set_next_problem(&covering, &any, 1, &options)) {
         const struct gate_problem problem = options.problem;
         struct error error;
         struct bench bench;
@@ -946,7 +946,7 @@ static void a_shared_weight_rounded_once_is_rejected(void **state)
         if (right == once)
             continue;
         *weight = once;
-        different += verdict_of(&bench, GATE_TIES_LOWER_FIRST, &error) == RUN_WRONG;
+        different += verdict_of(&bench, GATE_TIES_LOWER_WINS, &error) == RUN_WRONG;
         *weight = right;
     }
     assert_true(different > 0);

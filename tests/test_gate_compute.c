@@ -35,15 +35,15 @@ static struct gate_problem random_problem(struct random *random)
 static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
 {
     const struct gate_implementation implementation = {.name = "01", .compute = gate_compute};
-    const struct checked_launch launch = gate_checked_launch(problem, &implementation);
+    const struct checked_launch launch = gate_make_checked_launch(problem, &implementation);
     struct tensors tensors;
     struct error error = {0};
 
     assert_true(gate_problem_check(problem, &error));
     assert_true(gate_tensors_allocate(problem, &tensors, &error));
-    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_CORRECTION_BIAS].host.data);
+        gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_TENSOR_CORRECTION_BIAS].host.data);
     if (!checked_launch_run(&launch, &tensors, &error)) {
         char shape[256];
 

@@ -116,7 +116,7 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
 static void compute_token(const struct bench *bench, int64_t token)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
-    const struct moe_routing *const routing = &bench->layer.routing;
+    const struct moe_host_routing *const routing = &bench->layer.routing;
     const bool last = token == problem->num_tokens - 1;
     float *const sums = calloc((size_t)problem->hidden_size, sizeof *sums);
 
@@ -139,7 +139,7 @@ static void compute_token(const struct bench *bench, int64_t token)
                        routing->topk_weights[position], sums);
     }
     for (int j = 0; j < problem->hidden_size; j++)
-        dtype_store(problem->dtype, bench->tensors.tensor[MOE_OUTPUT].host.data,
+        dtype_store(problem->dtype, bench->tensors.tensor[MOE_TENSOR_OUTPUT].host.data,
                     (size_t)(token * problem->hidden_size + j), sums[j]);
     free(sums);
 }
@@ -148,7 +148,7 @@ static void compute(struct bench *bench, enum fault fault)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
     const size_t last = (size_t)(problem->num_tokens * problem->hidden_size - 1);
-    void *const output = bench->tensors.tensor[MOE_OUTPUT].host.data;
+    void *const output = bench->tensors.tensor[MOE_TENSOR_OUTPUT].host.data;
 
     bench->fault = fault;
     for (int64_t token = 0; token < problem->num_tokens; token++)
@@ -156,7 +156,7 @@ static void compute(struct bench *bench, enum fault fault)
     if (fault == ONE_ELEMENT)
         dtype_store(problem->dtype, output, last, dtype_load(problem->dtype, output, last) + 0.05f);
     if (fault == UNWRITTEN)
-        memset((char *)output + last * dtype_size(problem->dtype), MOE_POISON, dtype_size(problem->dtype));
+        memset((char *)output + last * dtype_size(problem->dtype), MOE_POISON_BYTE, dtype_size(problem->dtype));
 }
 
 /* --- layers --- */
@@ -167,7 +167,7 @@ static float *values_of(const struct tensor *tensor, int64_t num_rows, int64_t r
     float *const values = malloc((size_t)(num_rows * row_elements + 1) * sizeof *values);
 
     for (int64_t row = 0; row < num_rows; row++)
-        tensor_read(tensor, row * row_elements, row_elements, values + row * row_elements);
+        tensor_read_floats(tensor, row * row_elements, row_elements, values + row * row_elements);
     return values;
 }
 
@@ -190,9 +190,9 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     const int64_t num_experts = bench.layer.problem.num_local_experts;
     const int h = problem.hidden_size, intermediate = problem.intermediate_size;
 
-    bench.hidden = values_of(&bench.tensors.tensor[MOE_HIDDEN], problem.num_tokens, h);
-    bench.w13 = values_of(&bench.tensors.tensor[MOE_W13], num_experts * 2 * intermediate, h);
-    bench.w2 = values_of(&bench.tensors.tensor[MOE_W2], num_experts * h, intermediate);
+    bench.hidden = values_of(&bench.tensors.tensor[MOE_TENSOR_HIDDEN], problem.num_tokens, h);
+    bench.w13 = values_of(&bench.tensors.tensor[MOE_TENSOR_W13], num_experts * 2 * intermediate, h);
+    bench.w2 = values_of(&bench.tensors.tensor[MOE_TENSOR_W2], num_experts * h, intermediate);
     return bench;
 }
 
@@ -202,7 +202,7 @@ static void tear_down(struct bench *bench)
     free(bench->w13);
     free(bench->w2);
     tensors_free(&bench->tensors);
-    moe_routing_free(&bench->layer.routing);
+    moe_host_routing_free(&bench->layer.routing);
 }
 
 static void refuses(struct bench *bench, enum fault fault, const char *words)
@@ -348,8 +348,8 @@ static void weights_go_with_their_experts(void **state)
     for (int local = 0; local < 3; local++) {
         const int expert = some.layer.routing.local_experts[local];
 
-        tensor_read(&all.tensors.tensor[MOE_W13], (int64_t)expert * elements, elements, whole);
-        tensor_read(&some.tensors.tensor[MOE_W13], (int64_t)local * elements, elements, part);
+        tensor_read_floats(&all.tensors.tensor[MOE_TENSOR_W13], (int64_t)expert * elements, elements, whole);
+        tensor_read_floats(&some.tensors.tensor[MOE_TENSOR_W13], (int64_t)local * elements, elements, part);
         assert_memory_equal(whole, part, sizeof whole);
     }
     tear_down(&all);
@@ -361,7 +361,7 @@ static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");
     const int64_t checked = moe_num_checked_tokens(&bench.layer.problem);
-    struct tensor *const output = &bench.tensors.tensor[MOE_OUTPUT];
+    struct tensor *const output = &bench.tensors.tensor[MOE_TENSOR_OUTPUT];
     struct error error = {0};
 
     (void)state;
@@ -370,7 +370,7 @@ static void a_sample(void **state)
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[0][0]: expected "));
     assert_non_null(strstr(error.text, " outputs checked are wrong, in "));
-    memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON, 2);
+    memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON_BYTE, 2);
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[17][0]: it is as before the launch"));
     tear_down(&bench);

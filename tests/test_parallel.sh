@@ -188,7 +188,8 @@ source=chapters/$name/token_paths.c
 left_out='strcmp(getenv("LEFT_OUT"), '
 sed "s/#include <stdlib.h>/&\n#include <string.h>/
      s/group_all_reduce(&layer->\([dt]p\)_group, .*, error)/($left_out\"\1\") == 0 || &)/
-     s/SUM_ROWS), share->num_ranks/SUM_ROWS), $left_out\"ranks\") ? share->num_ranks : 1/" "$source" >"$scratch/token_paths.c"
+     s/RANK_SUM_ROWS), share->num_ranks/RANK_SUM_ROWS), $left_out\"ranks\") ? share->num_ranks : 1/" \
+    "$source" >"$scratch/token_paths.c"
 ninja -t commands "$program" | grep -F -e "$objects/token_paths.o" -e "$objects/parts.a" |
     sed "s|$source|-iquote chapters/$name $scratch/token_paths.c|; s|$objects/token_paths.o|$scratch/token_paths.o|g
          s|$objects/parts.a|$scratch/parts.a|g; s|-o $program |-o $scratch/$name |" >"$scratch/build.sh"

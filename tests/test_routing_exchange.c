@@ -162,7 +162,7 @@ static void assert_right(struct fixture *f, int num_tokens)
     struct error error = {0};
 
     launch_for(f, &problem, routing_launch_patient);
-    if (!gate_check(&problem.gate, &f->host.gate, GATE_TIES_LOWER_FIRST, &error) ||
+    if (!gate_check(&problem.gate, &f->host.gate, GATE_TIES_LOWER_WINS, &error) ||
         !align_check(&problem.align, &f->host.align, true, &error))
         fail_msg("%d tokens: %s", num_tokens, error.text);
 }

@@ -97,10 +97,10 @@ static void the_first_failure_is_the_reason(void **state)
     assert_int_equal(verdict.cases[1].result, CASE_FAILED);
     assert_int_equal(verdict.cases[2].result, CASE_FAULTED);
     assert_string_equal(verdict.cases[2].message, "x.cu:4: race");
-    assert_int_equal(verdict.num_measures, 1);
-    assert_string_equal(verdict.measures[0].case_name, "first");
-    assert_string_equal(verdict.measures[0].name, "shuffles");
-    assert_true(verdict.measures[0].value == 10);
+    assert_int_equal(verdict.num_measurements, 1);
+    assert_string_equal(verdict.measurements[0].case_name, "first");
+    assert_string_equal(verdict.measurements[0].name, "shuffles");
+    assert_true(verdict.measurements[0].value == 10);
     assert_string_equal(verdict.output, "?[2Jcleared\n");
     verdict_free(&verdict);
     expect_refused("fail_and_die", "first", "token 3");

@@ -103,7 +103,7 @@ static void save_that_is_one_step(void **state)
     struct error error;
 
     save(watched, "one");
-    assert_int_equal(wait_for(watched, &error), WATCH_SAVED);
+    assert_int_equal(wait_for(watched, &error), WATCH_FILE_SAVED);
     assert_int_equal(watched->saves, 1);
     assert_string_equal(watched->last, "one");
 }
@@ -116,7 +116,7 @@ static void steps_of_a_save(void **state)
 
     watched->steps_left = 5;
     save(watched, "one");
-    assert_int_equal(wait_for(watched, &error), WATCH_SAVED);
+    assert_int_equal(wait_for(watched, &error), WATCH_FILE_SAVED);
     assert_int_equal(watched->saves, 6);
     assert_string_equal(watched->last, "step");
 }
@@ -129,7 +129,7 @@ static void steps_without_end(void **state)
 
     watched->steps_left = 1 << 30;
     save(watched, "one");
-    assert_int_equal(wait_for(watched, &error), WATCH_SAVED);
+    assert_int_equal(wait_for(watched, &error), WATCH_FILE_SAVED);
 }
 
 static void save_by_a_rename(void **state)
@@ -138,9 +138,9 @@ static void save_by_a_rename(void **state)
     struct error error;
 
     save(watched, "one");
-    assert_int_equal(wait_for(watched, &error), WATCH_SAVED);
+    assert_int_equal(wait_for(watched, &error), WATCH_FILE_SAVED);
     rename_within(watched, "one", "two");
-    assert_int_equal(wait_for(watched, &error), WATCH_SAVED);
+    assert_int_equal(wait_for(watched, &error), WATCH_FILE_SAVED);
     assert_int_equal(watched->saves, 2);
     assert_string_equal(watched->last, "two");
 }
@@ -151,9 +151,9 @@ static void asked_to_stop(void **state)
     struct error error;
 
     assert_int_equal(write(watched->stop[1], "", 1), 1);
-    assert_int_equal(wait_for(watched, &error), WATCH_STOPPED);
+    assert_int_equal(wait_for(watched, &error), WATCH_STOP_REQUESTED);
     save(watched, "one");
-    assert_int_equal(wait_for(watched, &error), WATCH_STOPPED);
+    assert_int_equal(wait_for(watched, &error), WATCH_STOP_REQUESTED);
     assert_int_equal(watched->saves, 0);
 }
 
@@ -163,7 +163,7 @@ static void folder_removed(void **state)
     struct error error;
 
     assert_int_equal(rmdir(watched->folder), 0);
-    assert_int_equal(wait_for(watched, &error), WATCH_LOST);
+    assert_int_equal(wait_for(watched, &error), WATCH_FOLDER_LOST);
     assert_string_equal(error.text, "the folder was removed or renamed");
 }
 

@@ -44,7 +44,7 @@ static void test_each_stream_and_number_of_experts_has_its_own(void **state)
 
 static void test_holds_zeros(void **state)
 {
-    enum { BYTES = COUNTER_BYTES + 4352 + 16 + 2 * 192 * 256 * 4 };
+    enum { BYTES = LAYER_COUNTER_BYTES + 4352 + 16 + 2 * 192 * 256 * 4 };
     unsigned char *const bytes = malloc(BYTES);
 
     (void)state;

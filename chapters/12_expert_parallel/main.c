@@ -31,7 +31,8 @@ int main(int argc, char **argv)
                                   .block_size = block_size,
                                   .launch = moe_launch},
         .fallback_implementation = {.name = "11a_moe_naive", .launch = moe_launch_previous},
-        .paths = {[DISPATCH_BROADCAST] = run_layer_with_broadcast, [DISPATCH_ALL_TO_ALL] = run_layer_with_all_to_all},
+        .run_layer =
+            {[DISPATCH_BROADCAST] = run_layer_with_broadcast, [DISPATCH_ALL_TO_ALL] = run_layer_with_all_to_all},
     };
     return parallel_main(argc, argv, &chapter);
 }

@@ -12,7 +12,7 @@
 /** Returns the device address of one of this rank's arrays. */
 static void *data(const struct parallel_layer *layer, int array)
 {
-    return tensor_data(layer->arrays, array, TENSOR_DEVICE);
+    return tensor_data(layer->arrays, array, TENSOR_ON_DEVICE);
 }
 
 static bool launched(cudaError_t status, struct error *error)
@@ -31,23 +31,23 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
     align = moe_align_problem(&problem);
     align.capacity = problem.capacity = align_capacity_for_few_ids(&align);
 
-    const struct align_buffers lists = {data(layer, TOPK_IDS),
-                                        data(layer, EXPERT_MAP),
-                                        data(layer, SORTED_TOKEN_IDS),
-                                        data(layer, EXPERT_IDS),
-                                        data(layer, NUM_TOKENS_POST_PADDED),
-                                        data(layer, ALIGN_WORKSPACE)};
+    const struct align_buffers lists = {data(layer, RANK_TOPK_IDS),
+                                        data(layer, RANK_EXPERT_MAP),
+                                        data(layer, RANK_SORTED_TOKEN_IDS),
+                                        data(layer, RANK_EXPERT_IDS),
+                                        data(layer, RANK_NUM_TOKENS_POST_PADDED),
+                                        data(layer, RANK_ALIGN_WORKSPACE)};
     const struct moe_buffers buffers = {
-        .hidden = data(layer, HIDDEN),
-        .w13 = data(layer, W13),
-        .w2 = data(layer, W2),
-        .topk_weights = data(layer, TOPK_WEIGHTS),
-        .sorted_token_ids = data(layer, SORTED_TOKEN_IDS),
-        .expert_ids = data(layer, EXPERT_IDS),
-        .num_tokens_post_padded = data(layer, NUM_TOKENS_POST_PADDED),
-        .intermediate = data(layer, INTERMEDIATE),
-        .partial = data(layer, PARTIAL),
-        .output = data(layer, OUTPUT),
+        .hidden = data(layer, RANK_HIDDEN),
+        .w13 = data(layer, RANK_W13),
+        .w2 = data(layer, RANK_W2),
+        .topk_weights = data(layer, RANK_TOPK_WEIGHTS),
+        .sorted_token_ids = data(layer, RANK_SORTED_TOKEN_IDS),
+        .expert_ids = data(layer, RANK_EXPERT_IDS),
+        .num_tokens_post_padded = data(layer, RANK_NUM_TOKENS_POST_PADDED),
+        .intermediate = data(layer, RANK_INTERMEDIATE),
+        .partial = data(layer, RANK_PARTIAL),
+        .output = data(layer, RANK_OUTPUT),
     };
     const cudaStream_t stream = layer->ranks->stream;
 
@@ -59,7 +59,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = layer->expert_implementation.name}, error) &&
            stage_begin(layer, "sum", error) &&
-           launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
+           launched(sum_partial_launch(&problem, data(layer, RANK_PARTIAL), data(layer, RANK_SUMS), stream), error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
 // [compute]
@@ -69,12 +69,12 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 /** All-gathers an array's rows within the DP group. `row` is the size of one row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
-    const int64_t *const cu_tokens = layer->share->cu_tokens;
+    const int64_t *const token_offsets = layer->share->token_offsets;
     int64_t *bytes;
     bool good = ALLOCATE_ARRAY(bytes, layer->dp_group.size, error);
 
     for (int d = 0; good && d < layer->dp_group.size; d++)
-        bytes[d] = (cu_tokens[d + 1] - cu_tokens[d]) * (int64_t)row;
+        bytes[d] = (token_offsets[d + 1] - token_offsets[d]) * (int64_t)row;
     good = good && group_all_gather(&layer->dp_group, data(layer, own), bytes, data(layer, all), error);
     free(bytes);
     return good;
@@ -87,9 +87,9 @@ static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error
     bool good;
 
     collectives_group_start(&layer->dp_group);
-    good = gather_rows(layer, OWN_HIDDEN, HIDDEN, row, error) &&
-           gather_rows(layer, SENT_IDS, TOPK_IDS, topk * sizeof(int32_t), error) &&
-           gather_rows(layer, SENT_WEIGHTS, TOPK_WEIGHTS, topk * sizeof(float), error);
+    good = gather_rows(layer, RANK_OWN_HIDDEN, RANK_HIDDEN, row, error) &&
+           gather_rows(layer, RANK_SENT_IDS, RANK_TOPK_IDS, topk * sizeof(int32_t), error) &&
+           gather_rows(layer, RANK_SENT_WEIGHTS, RANK_TOPK_WEIGHTS, topk * sizeof(float), error);
     return collectives_group_end(&layer->dp_group, error) && good;
 }
 
@@ -100,8 +100,8 @@ bool run_layer_with_broadcast(struct parallel_layer *layer, struct error *error)
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), choice = topk * (sizeof(int32_t) + sizeof(float));
-    const int64_t n = problem->num_tokens, own = share->own_end - share->own_begin;
-    float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)share->own_begin * h;
+    const int64_t n = problem->num_tokens, own = share->own_tokens_end - share->own_tokens_begin;
+    float *const sums = data(layer, RANK_SUMS), *const own_sums = sums + (size_t)share->own_tokens_begin * h;
 
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
            stage_end(layer,
@@ -115,7 +115,7 @@ bool run_layer_with_broadcast(struct parallel_layer *layer, struct error *error)
            group_all_reduce(&layer->tp_group, own_sums, own * (int64_t)h, error) &&
            stage_end(layer, describe_all_reduce_stage(&layer->tp_group, (double)own * h * sizeof(float)), error) &&
            stage_begin(layer, "round", error) &&
-           launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
+           launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RANK_RESULT), layer->ranks->stream),
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error);
 }
@@ -135,10 +135,10 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
     good = ALLOCATE_ARRAY(bytes, size, error) && good;
     for (int r = 0; good && r < size; r++)
         bytes[r] = sizeof *counts;
-    good = good && group_all_to_all(&layer->ranks->all_ranks, data(layer, SENT_COUNTS), bytes,
-                                    data(layer, RECEIVED_COUNTS), bytes, error);
+    good = good && group_all_to_all(&layer->ranks->all_ranks, data(layer, RANK_SENT_COUNTS), bytes,
+                                    data(layer, RANK_RECEIVED_COUNTS), bytes, error);
     if (good)
-        status = cudaMemcpy(counts, data(layer, RECEIVED_COUNTS), (size_t)size * sizeof *counts,
+        status = cudaMemcpy(counts, data(layer, RANK_RECEIVED_COUNTS), (size_t)size * sizeof *counts,
                             cudaMemcpyDeviceToHost);
     *received = 0;
     for (int r = 0; good && status == cudaSuccess && r < size; r++)
@@ -182,9 +182,9 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     if (!exchange_counts(layer, received, error))
         return false;
     collectives_group_start(&layer->ranks->all_ranks);
-    good = exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
-           exchange_rows(layer, SENT_IDS, TOPK_IDS, topk * sizeof(int32_t), false, error) &&
-           exchange_rows(layer, SENT_WEIGHTS, TOPK_WEIGHTS, topk * sizeof(float), false, error);
+    good = exchange_rows(layer, RANK_SENT_HIDDEN, RANK_HIDDEN, row, false, error) &&
+           exchange_rows(layer, RANK_SENT_IDS, RANK_TOPK_IDS, topk * sizeof(int32_t), false, error) &&
+           exchange_rows(layer, RANK_SENT_WEIGHTS, RANK_TOPK_WEIGHTS, topk * sizeof(float), false, error);
     return collectives_group_end(&layer->ranks->all_ranks, error) && good;
 }
 
@@ -211,11 +211,12 @@ static bool gather_shares(struct parallel_layer *layer, size_t row, struct error
 
     for (int t = 0; good && t < share->tp_size; t++) {
         const int64_t end = t + 1 < share->tp_size ? rank_share_first_token(share, first + t + 1)
-                                                   : share->cu_tokens[first / share->tp_size + 1];
+                                                   : share->token_offsets[first / share->tp_size + 1];
 
         bytes[t] = (end - rank_share_first_token(share, first + t)) * (int64_t)row;
     }
-    good = good && group_all_gather(&layer->tp_group, data(layer, OWN_RESULT), bytes, data(layer, RESULT), error);
+    good = good &&
+           group_all_gather(&layer->tp_group, data(layer, RANK_OWN_RESULT), bytes, data(layer, RANK_RESULT), error);
     free(bytes);
     return good;
 }
@@ -227,24 +228,24 @@ bool run_layer_with_all_to_all(struct parallel_layer *layer, struct error *error
     const struct moe_problem *const problem = layer->problem;
     const size_t h = (size_t)problem->hidden_size, topk = (size_t)problem->topk;
     const size_t row = h * dtype_size(problem->dtype), sum_row = h * sizeof(float);
-    const int64_t own = share->own_end - share->own_begin, sent = layer->row_counts->num_sent_rows;
-    const int64_t *const cu_tokens = share->cu_tokens + share->rank / share->tp_size;
-    const double dp_rows = (double)(cu_tokens[1] - cu_tokens[0]) * row;
+    const int64_t own = share->own_tokens_end - share->own_tokens_begin, sent = layer->row_counts->num_sent_rows;
+    const int64_t *const token_offsets = share->token_offsets + share->rank / share->tp_size;
+    const double dp_rows = (double)(token_offsets[1] - token_offsets[0]) * row;
     int64_t received;
 
     return stage_begin(layer, "dispatch", error) &&
-           launched(gather_rows_launch(problem, data(layer, OWN_HIDDEN), data(layer, SENT_ROWS), sent,
-                                       data(layer, SENT_HIDDEN), layer->ranks->stream),
+           launched(gather_rows_launch(problem, data(layer, RANK_OWN_HIDDEN), data(layer, RANK_SENT_ROWS), sent,
+                                       data(layer, RANK_SENT_HIDDEN), layer->ranks->stream),
                     error) &&
            exchange_tokens(layer, row, &received, error) &&
            stage_end(layer, exchanged(layer, sent, received, false, row + topk * (sizeof(int32_t) + sizeof(float))),
                      error) &&
            compute(layer, received, error) && stage_begin(layer, "combine", error) &&
-           exchange_rows(layer, SUMS, SENT_SUMS, sum_row, true, error) &&
+           exchange_rows(layer, RANK_SUMS, RANK_SENT_SUMS, sum_row, true, error) &&
            stage_end(layer, exchanged(layer, sent, received, true, sum_row), error) &&
            stage_begin(layer, "add", error) &&
-           launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), share->num_ranks, own,
-                                    data(layer, OWN_RESULT), layer->ranks->stream),
+           launched(add_rows_launch(problem, data(layer, RANK_SENT_SUMS), data(layer, RANK_SUM_ROWS), share->num_ranks,
+                                    own, data(layer, RANK_OWN_RESULT), layer->ranks->stream),
                     error) &&
            stage_end(layer, (struct layer_stage){.performed_by = "parallel.cu"}, error) &&
            stage_begin(layer, "gather TP", error) && gather_shares(layer, row, error) &&

@@ -151,7 +151,7 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
     if (check_ranges(ranges, sizeof ranges / sizeof *ranges, text, size))
         return 1;
     const struct moe_routing_align_problem rows = rows_of(layer);
-    const int64_t most = COUNTER_BYTES / (int64_t)sizeof(int32_t) - 4;
+    const int64_t most = LAYER_COUNTER_BYTES / (int64_t)sizeof(int32_t) - 4;
     const struct range blocks = {"hidden: blocks of rows", moe_routing_capacity(&rows) / rows.block_size, 0, most};
 
     return check_ranges(&blocks, 1, text, size);
@@ -222,7 +222,7 @@ int moe_routing_align(const struct moe_routing_align_problem *align, int32_t dev
     if (status == cudaSuccess)
         status = workspace_find_or_allocate(stream, device, align->num_experts, &workspace);
     if (status == cudaSuccess) {
-        buffers.workspace = workspace + COUNTER_BYTES + EXCHANGE_BYTES;
+        buffers.workspace = workspace + LAYER_COUNTER_BYTES + EXCHANGE_BYTES;
         status = align_launch(&problem, &buffers, stream);
     }
     return leave(device, before, status);
@@ -247,7 +247,7 @@ int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block
     if (status == cudaSuccess)
         status = workspace_find_or_allocate(stream, device, gate->num_experts, &workspace);
     if (status == cudaSuccess) {
-        buffers.align.workspace = workspace + COUNTER_BYTES;
+        buffers.align.workspace = workspace + LAYER_COUNTER_BYTES;
         status = routing_launch(&problem, &buffers, stream);
     }
     return leave(device, before, status);
@@ -276,7 +276,7 @@ static cudaError_t launch_layer(const struct moe_routing_layer_problem *layer, i
                                        (int32_t *)buffers->sorted_token_ids,
                                        (int32_t *)buffers->expert_ids,
                                        (int32_t *)buffers->num_tokens_post_padded,
-                                       workspace + COUNTER_BYTES + EXCHANGE_BYTES};
+                                       workspace + LAYER_COUNTER_BYTES + EXCHANGE_BYTES};
     const struct moe_problem problem = {
         layer->num_tokens, layer->hidden_size, layer->intermediate_size, layer->num_experts, layer->num_experts,
         layer->topk,       DTYPE_BF16,         rows->block_size,         align.capacity,     false};

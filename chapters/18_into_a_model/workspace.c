@@ -20,8 +20,8 @@ struct workspace {
 };
 // [workspace]
 
-/** Workspaces allocated at a time; a call outside a capture allocates more if fewer than SPARE are unused. */
-enum { AT_ONCE = 8, SPARE = 4 };
+/** A call outside a capture allocates more workspaces if fewer than MIN_SPARE_WORKSPACES are unused. */
+enum { WORKSPACES_PER_ALLOCATION = 8, MIN_SPARE_WORKSPACES = 4 };
 
 static struct {
     pthread_mutex_t mutex;
@@ -33,7 +33,7 @@ static size_t workspace_bytes(int num_experts)
 {
     const struct align_problem problem = {.num_experts = num_experts};
 
-    return (COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
+    return (LAYER_COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
 }
 
 /** Finds the id of the capture that a stream is part of, or 0 if there is none. */
@@ -51,27 +51,27 @@ static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
     return error;
 }
 
-/** Adds AT_ONCE workspaces to the list and waits until they are zeroed. */
+/** Adds WORKSPACES_PER_ALLOCATION workspaces to the list and waits until they are zeroed. */
 static cudaError_t add_workspaces(int device, int num_experts)
 {
     const size_t bytes = workspace_bytes(num_experts);
-    struct workspace *const more = realloc(all.workspace, (all.count + AT_ONCE) * sizeof *more);
+    struct workspace *const more = realloc(all.workspace, (all.count + WORKSPACES_PER_ALLOCATION) * sizeof *more);
     char *memory = NULL;
 
     if (!more)
         return cudaErrorMemoryAllocation;
     all.workspace = more;
-    cudaError_t status = cudaMalloc((void **)&memory, AT_ONCE * bytes);
+    cudaError_t status = cudaMalloc((void **)&memory, WORKSPACES_PER_ALLOCATION * bytes);
 
     if (status == cudaSuccess)
-        status = cudaMemset(memory, 0, AT_ONCE * bytes);
+        status = cudaMemset(memory, 0, WORKSPACES_PER_ALLOCATION * bytes);
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize(); /* needed because other streams do not wait for the memset */
     if (status != cudaSuccess) {
         cudaFree(memory);
         return status;
     }
-    for (int i = 0; i < AT_ONCE; i++)
+    for (int i = 0; i < WORKSPACES_PER_ALLOCATION; i++)
         all.workspace[all.count++] = (struct workspace){memory + i * bytes, device, num_experts, 0, 0, NULL};
     return cudaSuccess;
 }
@@ -114,7 +114,7 @@ cudaError_t workspace_find_or_allocate(cudaStream_t stream, int device, int num_
         return status;
     pthread_mutex_lock(&all.mutex);
     *memory = take(stream, device, num_experts, capture, &left); /* also counts the unused workspaces */
-    if (!capture && left < SPARE)
+    if (!capture && left < MIN_SPARE_WORKSPACES)
         status = add_workspaces(device, num_experts);
     if (status == cudaSuccess && !*memory) /* none was unused; now there may be new ones */
         *memory = take(stream, device, num_experts, capture, &left);

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /** Bytes of a workspace that hold the layer's counters, enough for 16,380 blocks of rows. */
-enum { COUNTER_BYTES = 1 << 16 };
+enum { LAYER_COUNTER_BYTES = 1 << 16 };
 
 /**
- * Finds the workspace of a stream of the current device, or of the capture that the stream is in: COUNTER_BYTES of
- * counters, then the workspaces of chapters 15 and 14b for this number of experts. In a capture, if no workspace
+ * Finds the workspace of a stream of the current device, or of the capture that the stream is in: LAYER_COUNTER_BYTES
+ * of counters, then the workspaces of chapters 15 and 14b for this number of experts. In a capture, if no workspace
  * is left, returns cudaErrorStreamCaptureUnsupported. */
 cudaError_t workspace_find_or_allocate(cudaStream_t stream, int device, int num_experts, char **memory);
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const record_formats[] = {"table", "json", "csv", NULL};
+const char *const record_format_names[] = {"table", "json", "csv", NULL};
 
 struct record_field {
     enum field_type type;
-    unsigned formats;
+    unsigned format_mask;
     int width; /* width of a column, as passed to record_add_column() */
     const char *name;
     char *text;
@@ -22,7 +22,8 @@ struct record_field {
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
 /** Adds a field without a value. Returns NULL if out of memory. */
-static struct record_field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
+static struct record_field *add_field(struct record *record, enum field_type type, unsigned format_mask,
+                                      const char *name)
 {
     struct record_field *const field = record ? malloc(sizeof *field) : NULL;
 
@@ -31,15 +32,15 @@ static struct record_field *add_field(struct record *record, enum field_type typ
             record->allocation_failed = true;
         return NULL;
     }
-    *field = (struct record_field){.type = type, .formats = formats, .name = name};
+    *field = (struct record_field){.type = type, .format_mask = format_mask, .name = name};
     *(record->first_field ? &record->last_field->next : &record->first_field) = field;
     return record->last_field = field;
 }
 
-void record_add_field(struct record *record, enum field_type type, unsigned formats, int width, const char *name,
+void record_add_field(struct record *record, enum field_type type, unsigned format_mask, int width, const char *name,
                       const char *format, ...)
 {
-    struct record_field *const field = add_field(record, type, formats, name);
+    struct record_field *const field = add_field(record, type, format_mask, name);
     va_list arguments;
 
     if (!field)
@@ -53,23 +54,23 @@ void record_add_field(struct record *record, enum field_type type, unsigned form
     va_end(arguments);
 }
 
-struct record *record_add_object(struct record *record, unsigned formats, const char *name)
+struct record *record_add_object(struct record *record, unsigned format_mask, const char *name)
 {
-    struct record_field *const field = add_field(record, FIELD_OBJECT, formats, name);
+    struct record_field *const field = add_field(record, FIELD_OBJECT, format_mask, name);
 
     return field ? &field->record : NULL;
 }
 
-struct record *record_add_list(struct record *record, unsigned formats, const char *name)
+struct record *record_add_list(struct record *record, unsigned format_mask, const char *name)
 {
-    struct record_field *const field = add_field(record, FIELD_LIST, formats, name);
+    struct record_field *const field = add_field(record, FIELD_LIST, format_mask, name);
 
     return field ? &field->record : NULL;
 }
 
-struct record *record_list_add_row(struct record *list, unsigned formats)
+struct record *record_list_add_row(struct record *list, unsigned format_mask)
 {
-    return record_add_object(list, formats, NULL);
+    return record_add_object(list, format_mask, NULL);
 }
 
 void record_free(struct record *record)
@@ -95,7 +96,7 @@ static bool is_complete(const struct record *record)
 /** Returns the first field that appears in the format, starting at `field`, or NULL. To continue, pass field->next. */
 static const struct record_field *seen_in(unsigned format, const struct record_field *field)
 {
-    while (field && !(field->formats & format))
+    while (field && !(field->format_mask & format))
         field = field->next;
     return field;
 }
@@ -297,7 +298,7 @@ const char *format_thousands(uint64_t value, char text[32])
     return text;
 }
 
-const char *format_two_decimals(double value, char text[40])
+const char *format_thousands_two_decimals(double value, char text[40])
 {
     char fixed[32], digits[32];
 

@@ -52,9 +52,9 @@ static __device__ __forceinline__ T __shfl_down_sync(unsigned, T value, unsigned
 }
 
 template <typename T>
-static __device__ __forceinline__ T __shfl_xor_sync(unsigned, T value, int lanes, int width = HALF_WAVE)
+static __device__ __forceinline__ T __shfl_xor_sync(unsigned, T value, int lane_mask, int width = HALF_WAVE)
 {
-    return __shfl_xor(value, lanes, width);
+    return __shfl_xor(value, lane_mask, width);
 }
 
 static __device__ __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate)

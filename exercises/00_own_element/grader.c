@@ -2,7 +2,7 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-static void check(struct grade *grade, int count)
+static void check(struct grade_context *grade, int count)
 {
     const size_t bytes = (size_t)count * sizeof(float);
     float *const weights = grade_allocate_host(grade, bytes), *const expected = grade_allocate_host(grade, bytes);
@@ -17,22 +17,22 @@ static void check(struct grade *grade, int count)
     const float *const device_weights = grade_device_input(grade, "weights", weights, bytes);
     float *const scaled = grade_device_output(grade, "scaled", bytes);
 
-    grade_run_launch(grade, scale_launch(device_weights, count, factor, scaled));
-    grade_check_float(grade, "scaled", "weight", expected, scaled, (size_t)count);
+    GRADE_LAUNCH_AND_CHECK(grade, scale_launch(device_weights, count, factor, scaled));
+    grade_check_equal_floats(grade, "scaled", "weight", expected, scaled, (size_t)count);
 }
 
-static void three_blocks(struct grade *grade)
+static void three_blocks(struct grade_context *grade)
 {
     check(grade, 300);
 }
 
-static void whole_blocks(struct grade *grade)
+static void whole_blocks(struct grade_context *grade)
 {
     check(grade, THREADS);
     check(grade, 5 * THREADS);
 }
 
-static void other_sizes(struct grade *grade)
+static void other_sizes(struct grade_context *grade)
 {
     static const int counts[] = {1, 31, 127, 129, 1000, 40001};
 
@@ -40,15 +40,15 @@ static void other_sizes(struct grade *grade)
         check(grade, counts[i]);
 }
 
-static void blocks(struct grade *grade)
+static void blocks(struct grade_context *grade)
 {
     check(grade, 1000);
-    grade_check_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+    grade_check_at_most(grade, "blocks", grade_counter(grade, "blocks"), 8);
     check(grade, 8 * THREADS);
-    grade_check_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+    grade_check_at_most(grade, "blocks", grade_counter(grade, "blocks"), 8);
 }
 
-static void requests(struct grade *grade)
+static void requests(struct grade_context *grade)
 {
     enum { WARPS = 32, COUNT = WARPS * WARP_SIZE, SECTORS = 4 };
     static const char *const names[] = {"global_load_requests", "global_store_requests", "global_load_sectors",
@@ -56,8 +56,8 @@ static void requests(struct grade *grade)
 
     check(grade, COUNT);
     for (int i = 0; i < 4; i++)
-        grade_check_budget_per_unit(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS,
-                                    "warp");
+        grade_check_at_most_per_unit(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS,
+                                     "warp");
     grade_check_at_least(grade, names[1], grade_counter(grade, names[1]), WARPS, "a thread has one element");
     grade_check_at_least(grade, names[0], grade_counter(grade, names[0]), WARPS, "a thread has one element");
 }

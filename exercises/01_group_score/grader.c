@@ -84,7 +84,7 @@ static void describe(char *text, size_t size, float expected, const float *choic
         snprintf(text, size, "%.9g, since every value is NaN", (double)expected);
 }
 
-static void check_group(struct grade *grade, int token, int group, const float *choice, int experts_per_group,
+static void check_group(struct grade_context *grade, int token, int group, const float *choice, int experts_per_group,
                         float got)
 {
     const struct two_best best = find_two_best(choice, experts_per_group);
@@ -102,14 +102,14 @@ static void check_group(struct grade *grade, int token, int group, const float *
 }
 
 /** Launches the kernel on `choice` and checks every group's score. */
-static void check(struct grade *grade, struct shape shape, const float *choice)
+static void check(struct grade_context *grade, struct shape shape, const float *choice)
 {
     const size_t groups = (size_t)shape.num_tokens * shape.num_expert_group, count = groups * shape.experts_per_group;
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
     float *const device_scores = grade_device_output(grade, "group_scores", groups * sizeof *device_scores);
 
-    grade_run_launch(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
-                                               shape.experts_per_group, device_scores));
+    GRADE_LAUNCH_AND_CHECK(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
+                                                     shape.experts_per_group, device_scores));
 
     const float *const scores = grade_download(grade, device_scores);
 
@@ -122,7 +122,7 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
         }
 }
 
-static void check_filled(struct grade *grade, struct shape shape, fill *fill_choice)
+static void check_filled(struct grade_context *grade, struct shape shape, fill *fill_choice)
 {
     const size_t count = (size_t)shape.num_tokens * shape.num_expert_group * shape.experts_per_group;
     float *const choice = grade_allocate_host(grade, count * sizeof *choice);
@@ -135,7 +135,7 @@ static void check_filled(struct grade *grade, struct shape shape, fill *fill_cho
     check(grade, shape, choice);
 }
 
-static void the_table(struct grade *grade)
+static void the_table(struct grade_context *grade)
 {
     static const float choice[5][4] = {{0.25f, 1.00f, 0.50f, 0.75f},
                                        {0.50f, 0.75f, 0.25f, 0.75f},
@@ -147,18 +147,18 @@ static void the_table(struct grade *grade)
     check(grade, (struct shape){1, 5, 4}, choice[0]);
 }
 
-static void distinct_values(struct grade *grade)
+static void distinct_values(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 32}, fill_distinct);
 }
 
-static void negative_values(struct grade *grade)
+static void negative_values(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){4, 4, 20}, fill_negative);
 }
 
 /** Puts the two largest values at every pair of positions, in both orders. */
-static void every_slot(struct grade *grade)
+static void every_slot(struct grade_context *grade)
 {
     enum { EXPERTS = 7 };
     float choice[EXPERTS * EXPERTS][EXPERTS];
@@ -174,13 +174,13 @@ static void every_slot(struct grade *grade)
     check(grade, (struct shape){EXPERTS, EXPERTS, EXPERTS}, choice[0]);
 }
 
-static void equal_values(struct grade *grade)
+static void equal_values(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 8}, fill_ties);
     check_filled(grade, (struct shape){4, 2, 5}, fill_equal);
 }
 
-static void sizes(struct grade *grade)
+static void sizes(struct grade_context *grade)
 {
     static const struct shape shapes[] = {{1, 1, 1}, {1, 3, 2}, {31, 1, 3}, {33, 2, 5}, {65, 3, 6}, {2, 5, 33}};
 
@@ -188,13 +188,13 @@ static void sizes(struct grade *grade)
         check_filled(grade, shapes[i], fill_distinct);
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 4}, fill_infinities);
     check_filled(grade, (struct shape){8, 8, 20}, fill_infinities);
 }
 
-static void not_a_number(struct grade *grade)
+static void not_a_number(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 4}, fill_nan);
     check_filled(grade, (struct shape){8, 8, 20}, fill_nan);

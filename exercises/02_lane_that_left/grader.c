@@ -136,7 +136,8 @@ static struct candidate best_of(const float *choice, struct shape shape)
     return best;
 }
 
-static void check_token(struct grade *grade, int token, const float *choice, struct shape shape, struct candidate got)
+static void check_token(struct grade_context *grade, int token, const float *choice, struct shape shape,
+                        struct candidate got)
 {
     const struct candidate expected = best_of(choice, shape);
     const int group = expected.id / shape.experts_per_group;
@@ -159,15 +160,15 @@ static void check_token(struct grade *grade, int token, const float *choice, str
 }
 
 /** Launches the kernel on `choice` and checks every token. */
-static void check(struct grade *grade, struct shape shape, const float *choice)
+static void check(struct grade_context *grade, struct shape shape, const float *choice)
 {
     const size_t row = (size_t)experts_of(shape);
     const float *const device_choice = grade_device_input(grade, "choice", choice,
                                                           shape.num_tokens * row * sizeof *choice);
     struct candidate *const device_best = grade_device_output(grade, "best", shape.num_tokens * sizeof *device_best);
 
-    grade_run_launch(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
-                                               shape.experts_per_group, shape.topk_group, device_best));
+    GRADE_LAUNCH_AND_CHECK(grade, best_expert_launch(device_choice, shape.num_tokens, shape.num_expert_group,
+                                                     shape.experts_per_group, shape.topk_group, device_best));
 
     const struct candidate *const best = grade_download(grade, device_best);
 
@@ -175,7 +176,7 @@ static void check(struct grade *grade, struct shape shape, const float *choice)
         check_token(grade, token, choice + token * row, shape, best[token]);
 }
 
-static void check_filled(struct grade *grade, struct shape shape, fill *fill_choice)
+static void check_filled(struct grade_context *grade, struct shape shape, fill *fill_choice)
 {
     const int row = experts_of(shape);
     float *const choice = grade_allocate_host(grade, (size_t)shape.num_tokens * row * sizeof *choice);
@@ -189,7 +190,7 @@ static void check_filled(struct grade *grade, struct shape shape, fill *fill_cho
     check(grade, shape, choice);
 }
 
-static void the_table(struct grade *grade)
+static void the_table(struct grade_context *grade)
 {
     static const float choice[3][4] = {{0.9f, 0.1f, 0.2f, 0.1f}, {0.5f, 0.8f, 0.1f, 0.2f}, {0.7f, 0.5f, 0.3f, 0.4f}};
 
@@ -197,27 +198,27 @@ static void the_table(struct grade *grade)
     check(grade, (struct shape){1, 3, 4, 2}, choice[0]);
 }
 
-static void whole_warps(struct grade *grade)
+static void whole_warps(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 32, 4}, fill_distinct);
     check_filled(grade, (struct shape){4, 8, 32, 8}, fill_distinct);
 }
 
-static void lanes_without_expert(struct grade *grade)
+static void lanes_without_expert(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 20, 4}, fill_distinct);
     check_filled(grade, (struct shape){4, 8, 20, 4}, fill_negative);
     check_filled(grade, (struct shape){2, 6, 5, 2}, fill_last_best);
 }
 
-static void first_group_dropped(struct grade *grade)
+static void first_group_dropped(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){4, 8, 32, 4}, fill_first_dropped);
     check_filled(grade, (struct shape){4, 4, 3, 1}, fill_first_dropped);
 }
 
 /** Uses more groups than experts per group, so that the final warp needs lanes that have a group but no expert. */
-static void more_groups_than_experts(struct grade *grade)
+static void more_groups_than_experts(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){4, 32, 3, 32}, fill_distinct);
     check_filled(grade, (struct shape){4, 12, 2, 7}, fill_distinct);
@@ -225,26 +226,26 @@ static void more_groups_than_experts(struct grade *grade)
     check_filled(grade, (struct shape){1, 1, 1, 1}, fill_distinct);
 }
 
-static void equal_choices(struct grade *grade)
+static void equal_choices(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 20, 3}, fill_ties);
     check_filled(grade, (struct shape){8, 6, 2, 4}, fill_ties);
     check_filled(grade, (struct shape){4, 8, 20, 3}, fill_equal_scores);
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check_filled(grade, (struct shape){8, 8, 20, 3}, fill_infinities);
     check_filled(grade, (struct shape){2, 4, 20, 2}, fill_lowest);
 }
 
-static void costs(struct grade *grade)
+static void costs(struct grade_context *grade)
 {
     enum { TOKENS = 4, GROUPS = 8, BARRIERS = 2 };
 
     check_filled(grade, (struct shape){TOKENS, GROUPS, 20, 4}, fill_distinct);
-    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), TOKENS * BARRIERS);
-    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), TOKENS * GROUPS);
+    grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"), TOKENS * BARRIERS);
+    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), TOKENS * GROUPS);
 }
 
 const struct grade_case grade_cases[] = {

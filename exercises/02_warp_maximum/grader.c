@@ -31,7 +31,8 @@ static struct candidate best_of(const float *scores, int num_experts)
     return best;
 }
 
-static void check_lane(struct grade *grade, int token, int lane, struct candidate expected, struct candidate got)
+static void check_lane(struct grade_context *grade, int token, int lane, struct candidate expected,
+                       struct candidate got)
 {
     if (grade_is_unwritten(&got, sizeof got))
         grade_fail(grade, "token %d: lane %d wrote nothing; expected expert %d with score %g", token, lane, expected.id,
@@ -44,7 +45,7 @@ static void check_lane(struct grade *grade, int token, int lane, struct candidat
                    (double)expected.value, expected.id, (double)got.value);
 }
 
-static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
+static void check(struct grade_context *grade, int num_tokens, int num_experts, fill *fill_scores)
 {
     const size_t count = (size_t)num_tokens * num_experts, lanes = (size_t)num_tokens * WARP_SIZE;
     float *const scores = grade_allocate_host(grade, count * sizeof *scores);
@@ -56,7 +57,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
     const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
     struct candidate *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
-    grade_run_launch(grade, warp_maximum_launch(device_scores, num_tokens, num_experts, device_best));
+    GRADE_LAUNCH_AND_CHECK(grade, warp_maximum_launch(device_scores, num_tokens, num_experts, device_best));
 
     const struct candidate *const best = grade_download(grade, device_best);
 
@@ -68,28 +69,28 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
     }
 }
 
-static void one_token(struct grade *grade)
+static void one_token(struct grade_context *grade)
 {
     check(grade, 1, 32, grade_fill_distinct);
 }
 
-static void many_tokens(struct grade *grade)
+static void many_tokens(struct grade_context *grade)
 {
     check(grade, 64, 32, grade_fill_distinct);
 }
 
-static void equal_scores(struct grade *grade)
+static void equal_scores(struct grade_context *grade)
 {
     check(grade, 16, 32, grade_fill_ties);
 }
 
-static void last_block(struct grade *grade)
+static void last_block(struct grade_context *grade)
 {
     for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
         check(grade, num_tokens, 32, grade_fill_distinct);
 }
 
-static void fewer_experts(struct grade *grade)
+static void fewer_experts(struct grade_context *grade)
 {
     static const int counts[] = {1, 5, 20, 31};
 
@@ -97,7 +98,7 @@ static void fewer_experts(struct grade *grade)
         check(grade, 5, counts[i], grade_fill_distinct);
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check(grade, 8, 32, fill_infinities);
     check(grade, 8, 20, fill_infinities);
@@ -105,7 +106,7 @@ static void infinities(struct grade *grade)
 }
 
 /** Allows five steps with two shuffles each. */
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     enum { TOKENS = 4, STEPS = 5, VALUES = 2 };
 

@@ -61,7 +61,8 @@ static int expert_at(const float *choice, int num_experts, int slot)
     return NO_EXPERT;
 }
 
-static void check_slot(struct grade *grade, int token, int slot, struct candidate expected, struct candidate got)
+static void check_slot(struct grade_context *grade, int token, int slot, struct candidate expected,
+                       struct candidate got)
 {
     if (got.id == expected.id && got.value == expected.value)
         return;
@@ -81,13 +82,13 @@ static void check_slot(struct grade *grade, int token, int slot, struct candidat
 }
 
 /** Launches the kernel on `choice` and checks every slot. */
-static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
+static void check(struct grade_context *grade, int num_tokens, int num_experts, int topk, const float *choice)
 {
     const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
     struct candidate *const device_best = grade_device_output(grade, "best", slots * sizeof *device_best);
 
-    grade_run_launch(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
+    GRADE_LAUNCH_AND_CHECK(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
 
     const struct candidate *const best = grade_download(grade, device_best);
 
@@ -101,7 +102,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, int topk
         }
 }
 
-static void check_filled(struct grade *grade, int num_tokens, int num_experts, int topk, fill *fill_choice)
+static void check_filled(struct grade_context *grade, int num_tokens, int num_experts, int topk, fill *fill_choice)
 {
     float *const choice = grade_allocate_host(grade, (size_t)num_tokens * num_experts * sizeof *choice);
 
@@ -112,7 +113,7 @@ static void check_filled(struct grade *grade, int num_tokens, int num_experts, i
     check(grade, num_tokens, num_experts, topk, choice);
 }
 
-static void the_table(struct grade *grade)
+static void the_table(struct grade_context *grade)
 {
     static const float choice[6] = {0.25f, 0.75f, -INFINITY, 0.75f, 0.5f, -INFINITY};
 
@@ -120,20 +121,20 @@ static void the_table(struct grade *grade)
     check(grade, 1, 6, 5, choice);
 }
 
-static void distinct_choices(struct grade *grade)
+static void distinct_choices(struct grade_context *grade)
 {
     check_filled(grade, 16, 32, 8, grade_fill_distinct);
     check_filled(grade, 2, 32, 32, grade_fill_distinct);
     check_filled(grade, 8, 32, 8, fill_far_apart);
 }
 
-static void equal_choices(struct grade *grade)
+static void equal_choices(struct grade_context *grade)
 {
     check_filled(grade, 16, 32, 8, grade_fill_ties);
     check_filled(grade, 4, 32, 32, fill_equal);
 }
 
-static void sizes(struct grade *grade)
+static void sizes(struct grade_context *grade)
 {
     static const int experts[] = {1, 2, 5, 17, 31};
 
@@ -143,7 +144,7 @@ static void sizes(struct grade *grade)
     }
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check_filled(grade, 16, 32, 12, fill_infinities);
     check_filled(grade, 8, 20, 20, fill_infinities);
@@ -153,13 +154,13 @@ static void infinities(struct grade *grade)
 /** The launch whose counters are checked: every lane has an expert, and many choices are equal. */
 enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 
-static void divergence(struct grade *grade)
+static void divergence(struct grade_context *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
     grade_check_no_divergence(grade);
 }
 
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
     grade_check_shuffles_only(grade, TOKENS, TOPK * STEPS, TOPK * STEPS * VALUES);

@@ -46,7 +46,7 @@ static __global__ void second_maximum_kernel(const float *choice, int num_groups
         lane < experts_per_group ? choice[group * experts_per_group + lane] : -INFINITY);
 }
 
-cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, two_largest *best)
+cudaError_t two_largest_launch(const float *choice, int num_groups, int experts_per_group, two_largest *best)
 {
     enum { WARPS = 4 };
 

@@ -23,7 +23,7 @@ struct two_largest {
  * @param experts_per_group  1 to 32, one per lane; if it is 1, the second largest is -infinity
  * @param best               [num_groups, 32]: the result from each lane of the group's warp; all 32 are equal
  */
-cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, struct two_largest *best);
+cudaError_t two_largest_launch(const float *choice, int num_groups, int experts_per_group, struct two_largest *best);
 
 #ifdef __cplusplus
 }

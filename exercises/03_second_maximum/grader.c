@@ -94,7 +94,7 @@ static void describe(char *text, size_t size, const float *choice, struct expert
         snprintf(text, size, "experts %d and %d have the two", best.first, best.second);
 }
 
-static void check_lane(struct grade *grade, int group, int lane, const float *choice, struct experts experts,
+static void check_lane(struct grade_context *grade, int group, int lane, const float *choice, struct experts experts,
                        struct two_largest got)
 {
     const float first = choice[experts.first], second = experts.second < 0 ? -INFINITY : choice[experts.second];
@@ -113,13 +113,13 @@ static void check_lane(struct grade *grade, int group, int lane, const float *ch
 }
 
 /** Launches the kernel on `choice` and checks every lane. */
-static void check(struct grade *grade, int num_groups, int experts_per_group, const float *choice)
+static void check(struct grade_context *grade, int num_groups, int experts_per_group, const float *choice)
 {
     const size_t count = (size_t)num_groups * experts_per_group, lanes = (size_t)num_groups * WARP_SIZE;
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
     struct two_largest *const device_best = grade_device_output(grade, "best", lanes * sizeof *device_best);
 
-    grade_run_launch(grade, second_maximum_launch(device_choice, num_groups, experts_per_group, device_best));
+    GRADE_LAUNCH_AND_CHECK(grade, two_largest_launch(device_choice, num_groups, experts_per_group, device_best));
 
     const struct two_largest *const best = grade_download(grade, device_best);
 
@@ -132,7 +132,7 @@ static void check(struct grade *grade, int num_groups, int experts_per_group, co
     }
 }
 
-static void check_filled(struct grade *grade, int num_groups, int experts_per_group, fill *fill_choice)
+static void check_filled(struct grade_context *grade, int num_groups, int experts_per_group, fill *fill_choice)
 {
     float *const choice = grade_allocate_host(grade, (size_t)num_groups * experts_per_group * sizeof *choice);
 
@@ -143,7 +143,7 @@ static void check_filled(struct grade *grade, int num_groups, int experts_per_gr
     check(grade, num_groups, experts_per_group, choice);
 }
 
-static void the_table(struct grade *grade)
+static void the_table(struct grade_context *grade)
 {
     static const float choice[2][4] = {{3.0f, 1.0f, 5.0f, 2.0f}, {3.0f, 5.0f, 5.0f, 2.0f}};
 
@@ -151,14 +151,14 @@ static void the_table(struct grade *grade)
     check(grade, 2, 4, choice[0]);
 }
 
-static void distinct_choices(struct grade *grade)
+static void distinct_choices(struct grade_context *grade)
 {
     check_filled(grade, 32, 32, fill_distinct);
     check_filled(grade, 8, 32, fill_negative);
 }
 
 /** Puts the two largest values, equal or different, into every pair of lanes. */
-static void every_pair_of_lanes(struct grade *grade)
+static void every_pair_of_lanes(struct grade_context *grade)
 {
     enum { EXPERTS = 32, PAIRS = EXPERTS * (EXPERTS - 1) };
     float *const choice = grade_allocate_host(grade, (size_t)PAIRS * EXPERTS * sizeof *choice);
@@ -179,7 +179,7 @@ static void every_pair_of_lanes(struct grade *grade)
     check(grade, PAIRS, EXPERTS, choice);
 }
 
-static void equal_choices(struct grade *grade)
+static void equal_choices(struct grade_context *grade)
 {
     check_filled(grade, 32, 32, fill_ties);
     check_filled(grade, 8, 3, fill_ties);
@@ -187,7 +187,7 @@ static void equal_choices(struct grade *grade)
     check_filled(grade, 4, 2, fill_equal);
 }
 
-static void sizes(struct grade *grade)
+static void sizes(struct grade_context *grade)
 {
     static const int experts[] = {1, 2, 5, 17, 20, 31};
 
@@ -197,7 +197,7 @@ static void sizes(struct grade *grade)
     }
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check_filled(grade, 16, 32, fill_infinities);
     check_filled(grade, 16, 20, fill_infinities);
@@ -206,7 +206,7 @@ static void infinities(struct grade *grade)
 }
 
 /** Allows five steps with two shuffles each. */
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     enum { GROUPS = 4, STEPS = 5, VALUES = 2 };
 

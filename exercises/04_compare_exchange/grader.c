@@ -89,7 +89,7 @@ static void say_candidate(struct candidate candidate, const float *scores, int n
         snprintf(*text, sizeof *text, "id %d with score %g", id, (double)candidate.value);
 }
 
-static void check_token(struct grade *grade, int token, const float *scores, int num_experts,
+static void check_token(struct grade_context *grade, int token, const float *scores, int num_experts,
                         const struct candidate *got)
 {
     struct candidate expected[WARP_SIZE];
@@ -111,7 +111,7 @@ static void check_token(struct grade *grade, int token, const float *scores, int
     }
 }
 
-static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
+static void check(struct grade_context *grade, int num_tokens, int num_experts, fill *fill_scores)
 {
     const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
     float *const scores = grade_allocate_host(grade, count * sizeof *scores);
@@ -123,7 +123,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
     const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
     struct candidate *const device_sorted = grade_device_output(grade, "sorted", slots * sizeof *device_sorted);
 
-    grade_run_launch(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
+    GRADE_LAUNCH_AND_CHECK(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
 
     const struct candidate *const sorted = grade_download(grade, device_sorted);
 
@@ -134,23 +134,23 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
 
 /* --- the cases ---------------------------------------------------------------------------------------------------- */
 
-static void one_token(struct grade *grade)
+static void one_token(struct grade_context *grade)
 {
     check(grade, 1, 32, fill_shown);
 }
 
-static void many_tokens(struct grade *grade)
+static void many_tokens(struct grade_context *grade)
 {
     check(grade, 33, 32, grade_fill_distinct);
 }
 
-static void equal_scores(struct grade *grade)
+static void equal_scores(struct grade_context *grade)
 {
     check(grade, 16, 32, grade_fill_ties);
     check(grade, 1, 32, fill_equal);
 }
 
-static void fewer_experts(struct grade *grade)
+static void fewer_experts(struct grade_context *grade)
 {
     static const int counts[] = {1, 5, 20, 31};
 
@@ -158,13 +158,13 @@ static void fewer_experts(struct grade *grade)
         check(grade, 5, counts[i], grade_fill_distinct);
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check(grade, 8, 32, fill_infinities);
     check(grade, 8, 20, fill_infinities);
 }
 
-static void not_a_number(struct grade *grade)
+static void not_a_number(struct grade_context *grade)
 {
     check(grade, 7, 32, fill_some_nan);
     check(grade, 7, 20, fill_some_nan);
@@ -173,7 +173,7 @@ static void not_a_number(struct grade *grade)
 }
 
 /** Allows 15 steps with two shuffles each. */
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };
 

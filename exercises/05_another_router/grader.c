@@ -31,7 +31,8 @@ static const struct gate_problem before = {
     .routed_scaling_factor = 2.5f,
 };
 
-static void check(struct grade *grade, const struct gate_problem *router, int64_t num_tokens, enum gate_dist dist)
+static void check(struct grade_context *grade, const struct gate_problem *router, int64_t num_tokens,
+                  enum gate_dist dist)
 {
     struct gate_problem problem = *router;
 
@@ -51,7 +52,7 @@ static const struct {
 
 static const int32_t shown_ids[TOPK] = {39, 24, 150, 159, 64, 79};
 
-static void check_ids(struct grade *grade, const int32_t *topk_ids)
+static void check_ids(struct grade_context *grade, const int32_t *topk_ids)
 {
     for (int slot = 0; slot < TOPK; slot++) {
         if (grade_is_unwritten(&topk_ids[slot], sizeof topk_ids[slot]))
@@ -63,7 +64,7 @@ static void check_ids(struct grade *grade, const int32_t *topk_ids)
     }
 }
 
-static void one_token(struct grade *grade)
+static void one_token(struct grade_context *grade)
 {
     float *const logits = grade_allocate_host(grade, NUM_EXPERTS * sizeof *logits);
     float *const bias = grade_allocate_host(grade, NUM_EXPERTS * sizeof *bias);
@@ -83,47 +84,47 @@ static void one_token(struct grade *grade)
     buffers.correction_bias = grade_device_input(grade, "correction_bias", bias, NUM_EXPERTS * sizeof *bias);
     buffers.topk_weights = grade_device_output(grade, "topk_weights", TOPK * sizeof *buffers.topk_weights);
     buffers.topk_ids = grade_device_output(grade, "topk_ids", TOPK * sizeof *buffers.topk_ids);
-    status = grade_launch(grade, gate_launch(&problem, &buffers, NULL));
+    status = GRADE_LAUNCH(grade, gate_launch(&problem, &buffers, NULL));
     if (status == cudaErrorInvalidValue)
         grade_fail(grade, "gate_launch() refuses 160 experts in 8 groups of 20: \"%s\"", cudaGetErrorString(status));
-    grade_finish_launch(grade);
+    grade_check_launch(grade);
     check_ids(grade, grade_download(grade, buffers.topk_ids));
 }
 
 /* --- the course's checker ----------------------------------------------------------------------------------------- */
 
-static void many_tokens(struct grade *grade)
+static void many_tokens(struct grade_context *grade)
 {
     check(grade, &another, 64, GATE_DIST_NORMAL);
     check(grade, &another, 64, GATE_DIST_ZIPF);
 }
 
 /** Tests every number of tokens in the last warp, and warps without tokens: 4 tokens per warp, 24 per block. */
-static void last_warp(struct grade *grade)
+static void last_warp(struct grade_context *grade)
 {
     for (int num_tokens = 1; num_tokens <= 5; num_tokens++)
         check(grade, &another, num_tokens, GATE_DIST_NORMAL);
     check(grade, &another, 24 + 3, GATE_DIST_NORMAL);
 }
 
-static void equal_scores(struct grade *grade)
+static void equal_scores(struct grade_context *grade)
 {
     check(grade, &another, 64, GATE_DIST_TIES);
     check(grade, &another, 5, GATE_DIST_EQUAL);
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check(grade, &another, 64, GATE_DIST_EXTREME);
 }
 
-static void not_a_number(struct grade *grade)
+static void not_a_number(struct grade_context *grade)
 {
     check(grade, &another, 64, GATE_DIST_NAN);
 }
 
 /** Checks that the first router still works. */
-static void router_before(struct grade *grade)
+static void router_before(struct grade_context *grade)
 {
     check(grade, &before, 27, GATE_DIST_NORMAL);
     check(grade, &before, 27, GATE_DIST_TIES);
@@ -131,13 +132,13 @@ static void router_before(struct grade *grade)
 }
 
 /** Allows 7 shuffles for the groups, two in each of 3 steps of 6 rounds, and 3 for the sum. */
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     enum { WARPS = 6, TOKENS = 4 * WARPS };
 
     check(grade, &another, TOKENS, GATE_DIST_NORMAL);
-    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
-    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
+    grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
+    grade_check_at_most_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
     grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * 6 * 3,
                          "eight lanes find a token's best expert in three steps, six times");
 }

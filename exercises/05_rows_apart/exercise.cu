@@ -43,7 +43,7 @@ static __global__ void hand_over_kernel(const int *choices, int num_tokens, int 
             topk_ids[token * topk + k] = my_chosen[k];
 }
 
-cudaError_t share_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids)
+cudaError_t copy_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids)
 {
     const int tokens = WARPS * TOKENS_PER_WARP, words = chosen_rows_words();
 

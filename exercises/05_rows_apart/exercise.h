@@ -23,7 +23,7 @@ int chosen_rows_words(void);
  * @param topk      1 to MAX_TOPK
  * @param topk_ids  [num_tokens, topk]
  */
-cudaError_t share_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids);
+cudaError_t copy_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-static void check(struct grade *grade, int num_tokens, int topk)
+static void check(struct grade_context *grade, int num_tokens, int topk)
 {
     const size_t count = (size_t)num_tokens * (size_t)topk, bytes = count * sizeof(int32_t);
     int32_t *const choices = grade_allocate_host(grade, bytes);
@@ -19,29 +19,29 @@ static void check(struct grade *grade, int num_tokens, int topk)
     const int32_t *const device_choices = grade_device_input(grade, "choices", choices, bytes);
     int32_t *const topk_ids = grade_device_output(grade, "topk_ids", bytes);
 
-    grade_run_launch(grade, share_choices_launch(device_choices, num_tokens, topk, topk_ids));
-    grade_check_int(grade, "topk_ids", "choice", choices, topk_ids, count);
+    GRADE_LAUNCH_AND_CHECK(grade, copy_choices_launch(device_choices, num_tokens, topk, topk_ids));
+    grade_check_equal_ints(grade, "topk_ids", "choice", choices, topk_ids, count);
 }
 
-static void eight_choices(struct grade *grade)
+static void eight_choices(struct grade_context *grade)
 {
     check(grade, 8, 8);
 }
 
-static void every_topk(struct grade *grade)
+static void every_topk(struct grade_context *grade)
 {
     for (int topk = 2; topk <= MAX_TOPK; topk += 3)
         check(grade, 11, topk);
     check(grade, 11, 1);
 }
 
-static void few_tokens(struct grade *grade)
+static void few_tokens(struct grade_context *grade)
 {
     for (int tokens = 1; tokens <= 9; tokens++)
         check(grade, tokens, 6);
 }
 
-static void conflicts(struct grade *grade)
+static void conflicts(struct grade_context *grade)
 {
     static const int topks[] = {8, 1, 6, 7, 12, 24, 31, 32};
 
@@ -53,12 +53,12 @@ static void conflicts(struct grade *grade)
     }
 }
 
-static void room(struct grade *grade)
+static void room(struct grade_context *grade)
 {
     int words = 0;
 
     GRADE_CALL(grade, &words, chosen_rows_words());
-    grade_check_budget(grade, "chosen_rows_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
+    grade_check_at_most(grade, "chosen_rows_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
 }
 
 const struct grade_case grade_cases[] = {

@@ -39,7 +39,7 @@ static __global__ void count_kernel(const int *topk_ids, int64_t numel, int num_
     // END count
 }
 
-cudaError_t count_launch(const int32_t *topk_ids, int64_t numel, int num_experts, int32_t *num_ids)
+cudaError_t count_ids_launch(const int32_t *topk_ids, int64_t numel, int num_experts, int32_t *num_ids)
 {
     count_kernel<<<1, THREADS, num_experts * sizeof(int)>>>(topk_ids, numel, num_experts, num_ids);
     return cudaGetLastError();

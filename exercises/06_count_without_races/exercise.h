@@ -17,7 +17,7 @@ extern "C" {
  * @param num_experts  1 to 4096
  * @param num_ids      [num_experts]
  */
-cudaError_t count_launch(const int32_t *topk_ids, int64_t numel, int num_experts, int32_t *num_ids);
+cudaError_t count_ids_launch(const int32_t *topk_ids, int64_t numel, int num_experts, int32_t *num_ids);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
 }
 
 /** Launches the kernel on `numel` ids and checks every expert's count. */
-static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, int num_experts)
+static void check_ids(struct grade_context *grade, const int32_t *ids, int64_t numel, int num_experts)
 {
     int32_t *const expected = grade_allocate_host(grade, num_experts * sizeof *expected);
 
@@ -52,11 +52,11 @@ static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, in
     const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const num_ids = grade_device_output(grade, "num_ids", num_experts * sizeof *num_ids);
 
-    grade_run_launch(grade, count_launch(topk_ids, numel, num_experts, num_ids));
-    grade_check_int(grade, "num_ids", "expert", expected, num_ids, num_experts);
+    GRADE_LAUNCH_AND_CHECK(grade, count_ids_launch(topk_ids, numel, num_experts, num_ids));
+    grade_check_equal_ints(grade, "num_ids", "expert", expected, num_ids, num_experts);
 }
 
-static void check(struct grade *grade, int64_t numel, int num_experts, draw *draw_id)
+static void check(struct grade_context *grade, int64_t numel, int num_experts, draw *draw_id)
 {
     int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
@@ -66,31 +66,31 @@ static void check(struct grade *grade, int64_t numel, int num_experts, draw *dra
 }
 
 /** Runs chapter 06's example. Experts 0 to 3 are named at positions 2 4 9 11; 1; 6 7 8 10 12; and 0 3 5. */
-static void thirteen_ids(struct grade *grade)
+static void thirteen_ids(struct grade_context *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
 
     check_ids(grade, ids, sizeof ids / sizeof *ids, 4);
 }
 
-static void many_ids(struct grade *grade)
+static void many_ids(struct grade_context *grade)
 {
     check(grade, 3000, 256, draw_any);
     check(grade, 2048, 160, draw_last);
 }
 
-static void one_expert(struct grade *grade)
+static void one_expert(struct grade_context *grade)
 {
     check(grade, 1000, 256, draw_one);
     check(grade, 1000, 1, draw_any);
 }
 
-static void invalid_ids(struct grade *grade)
+static void invalid_ids(struct grade_context *grade)
 {
     check(grade, 1000, 60, draw_invalid);
 }
 
-static void few_ids(struct grade *grade)
+static void few_ids(struct grade_context *grade)
 {
     static const int numels[] = {0, 1, 31, 33, 255, 257};
 
@@ -99,24 +99,24 @@ static void few_ids(struct grade *grade)
 }
 
 /** Runs with more experts than threads. */
-static void many_experts(struct grade *grade)
+static void many_experts(struct grade_context *grade)
 {
     check(grade, 700, 257, draw_last);
     check(grade, 100, 4096, draw_last);
 }
 
 /** Allows two loads of each id; one request loads a warp's 32 ids. */
-static void cost(struct grade *grade)
+static void cost(struct grade_context *grade)
 {
     enum { NUMEL = 4096, EXPERTS = 256 };
 
     check(grade, NUMEL, EXPERTS, draw_any);
-    grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 2);
-    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 2 * NUMEL / 32);
+    grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"), 2);
+    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 2 * NUMEL / 32);
     if (grade_counter(grade, "shared_store_requests") == 0)
         grade_fail(grade, "nothing was stored to shared memory; the counters belong there");
     grade_check_counter_is_zero(grade, "global_atomic_requests", "keep the counters in shared memory");
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), EXPERTS / 32);
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), EXPERTS / 32);
 }
 
 const struct grade_case grade_cases[] = {

@@ -10,7 +10,8 @@
 enum { LANES = 32 };
 
 /** Fails at the first slot whose position does not belong to the slot's expert or is already in an earlier slot. */
-static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
+static void check_slots(struct grade_context *grade, const int32_t *ids, int numel, const int32_t *ends,
+                        const int32_t *slots)
 {
     unsigned char *const seen = grade_allocate_host(grade, (size_t)numel + 1);
 
@@ -33,7 +34,7 @@ static void check_slots(struct grade *grade, const int32_t *ids, int numel, cons
     }
 }
 
-static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
+static void check_ids(struct grade_context *grade, const int32_t *ids, int numel, int num_experts)
 {
     int32_t *const ends = grade_allocate_host(grade, (size_t)num_experts * sizeof *ends);
     int end = 0;
@@ -50,12 +51,12 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     const int32_t *const device_ends = grade_device_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
     int32_t *const slots = grade_device_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
 
-    grade_run_launch(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
+    GRADE_LAUNCH_AND_CHECK(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
     check_slots(grade, ids, numel, ends, grade_download(grade, slots));
 }
 
 /** Launches the kernel on random ids from `first` to num_experts - 1 and checks every slot. */
-static void check(struct grade *grade, int numel, int num_experts, int first)
+static void check(struct grade_context *grade, int numel, int num_experts, int first)
 {
     int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
@@ -65,26 +66,26 @@ static void check(struct grade *grade, int numel, int num_experts, int first)
 }
 
 /** Runs chapter 06's example. */
-static void thirteen_ids(struct grade *grade)
+static void thirteen_ids(struct grade_context *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
 
     check_ids(grade, ids, sizeof ids / sizeof *ids, 4);
 }
 
-static void many_ids(struct grade *grade)
+static void many_ids(struct grade_context *grade)
 {
     check(grade, 3000, 60, 0);
     check(grade, 2048, 256, 100);
 }
 
-static void one_expert(struct grade *grade)
+static void one_expert(struct grade_context *grade)
 {
     check(grade, 1000, 1, 0);
     check(grade, 1000, 256, 255);
 }
 
-static void few_ids(struct grade *grade)
+static void few_ids(struct grade_context *grade)
 {
     static const int numels[] = {0, 1, 31, 33, 255, 257};
 
@@ -92,12 +93,12 @@ static void few_ids(struct grade *grade)
         check(grade, numels[i], 40, 0);
 }
 
-static void many_experts(struct grade *grade)
+static void many_experts(struct grade_context *grade)
 {
     check(grade, 700, 4096, 0);
 }
 
-static void cost(struct grade *grade)
+static void cost(struct grade_context *grade)
 {
     enum { NUMEL = 4096, EXPERTS = 256, WARPS = NUMEL / LANES };
 
@@ -106,13 +107,13 @@ static void cost(struct grade *grade)
     grade_check_counter_is_zero(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
     grade_check_counter_is_zero(grade, "shuffles", "a slot comes from a counter");
     grade_check_counter_is_zero(grade, "votes", "a slot comes from a counter");
-    grade_check_budget_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS,
-                                "warp's request");
+    grade_check_at_most_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS,
+                                 "warp's request");
     grade_check_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
                          "a slot comes from a counter");
-    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                       WARPS + EXPERTS / LANES);
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
+    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                        WARPS + EXPERTS / LANES);
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
 }
 
 const struct grade_case grade_cases[] = {

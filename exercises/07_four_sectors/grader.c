@@ -13,19 +13,19 @@ struct memory {
     int words;
 };
 
-static struct memory memory_make(struct grade *grade, int words)
+static struct memory memory_make(struct grade_context *grade, int words)
 {
     const size_t bytes = (size_t)words * sizeof(int32_t);
     struct memory memory = {grade_device_output(grade, "sorted_token_ids", bytes), grade_allocate_host(grade, bytes),
                             words};
 
-    memset(memory.model, GRADE_POISON, bytes);
+    memset(memory.model, GRADE_POISON_BYTE, bytes);
     return memory;
 }
 
 /** Fails if a word of the memory has the wrong value; words in the list, [begin, begin + capacity), must be pads. */
-static void check_word(struct grade *grade, const struct memory *memory, int word, int begin, int capacity, int pad,
-                       int32_t got)
+static void check_word(struct grade_context *grade, const struct memory *memory, int word, int begin, int capacity,
+                       int pad, int32_t got)
 {
     const bool is_pad = word >= begin && word < begin + capacity;
 
@@ -40,13 +40,13 @@ static void check_word(struct grade *grade, const struct memory *memory, int wor
 }
 
 /** Fills the list of `capacity` slots that begins at word `begin`, and checks every word of the memory. */
-static void fill(struct grade *grade, const struct memory *memory, int begin, int capacity)
+static void fill(struct grade_context *grade, const struct memory *memory, int begin, int capacity)
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
 
     grade_describe_input(grade, "%d slot%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
                          begin % SECTOR_WORDS * 4);
-    grade_run_launch(grade, fill_launch(memory->device + begin, capacity, pad));
+    GRADE_LAUNCH_AND_CHECK(grade, fill_launch(memory->device + begin, capacity, pad));
 
     const int32_t *const got = grade_download(grade, memory->device);
 
@@ -57,7 +57,7 @@ static void fill(struct grade *grade, const struct memory *memory, int begin, in
 }
 
 /** Fills a list that ends at the end of its memory. */
-static void fill_alone(struct grade *grade, int begin, int capacity)
+static void fill_alone(struct grade_context *grade, int begin, int capacity)
 {
     const struct memory memory = memory_make(grade, begin + capacity);
 
@@ -67,7 +67,7 @@ static void fill_alone(struct grade *grade, int begin, int capacity)
 /* --- correctness -------------------------------------------------------------------------------------------------- */
 
 /** Fills the README's list and a list that consists of whole 16-byte chunks. */
-static void shown_list(struct grade *grade)
+static void shown_list(struct grade_context *grade)
 {
     const struct memory memory = memory_make(grade, 5 * SECTOR_WORDS);
 
@@ -76,7 +76,7 @@ static void shown_list(struct grade *grade)
 }
 
 /** Fills random lists, the longest of which have more chunks than the block has threads. */
-static void random_lists(struct grade *grade)
+static void random_lists(struct grade_context *grade)
 {
     const struct memory memory = memory_make(grade, 3000);
 
@@ -88,7 +88,7 @@ static void random_lists(struct grade *grade)
 }
 
 /** Fills lists of up to four sectors, beginning at each word of a sector. */
-static void short_lists(struct grade *grade)
+static void short_lists(struct grade_context *grade)
 {
     enum { MOST = 4 * SECTOR_WORDS };
     const struct memory memory = memory_make(grade, SECTOR_WORDS + SECTOR_WORDS + MOST + SECTOR_WORDS);
@@ -99,7 +99,7 @@ static void short_lists(struct grade *grade)
 }
 
 /** Fills lists at the end of the memory: a store past the end is a fault. */
-static void lists_at_the_end(struct grade *grade)
+static void lists_at_the_end(struct grade_context *grade)
 {
     static const int begins[] = {0, 1, 2, 4, 7};
     static const int lengths[] = {0, 1, 6, 18, 131};
@@ -117,7 +117,7 @@ static int sectors_of(int begin, int capacity)
 }
 
 /** Checks that at most one sector is written twice, and that no store escapes the counters. */
-static void sectors(struct grade *grade, int begin, int capacity)
+static void sectors(struct grade_context *grade, int begin, int capacity)
 {
     const int least = sectors_of(begin, capacity);
 
@@ -128,30 +128,30 @@ static void sectors(struct grade *grade, int begin, int capacity)
     if (stored < (uint64_t)least)
         grade_fail(grade, "%d of the list's %d sectors were stored to by plain stores; nothing else counts",
                    (int)stored, least);
-    grade_check_budget(grade, "global_store_sectors", stored, (uint64_t)least + 1);
+    grade_check_at_most(grade, "global_store_sectors", stored, (uint64_t)least + 1);
 }
 
-static void requests(struct grade *grade, int begin, int capacity)
+static void requests(struct grade_context *grade, int begin, int capacity)
 {
     fill_alone(grade, begin, capacity);
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                       (uint64_t)(capacity + REQUEST_WORDS - 1) / REQUEST_WORDS + 2);
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                        (uint64_t)(capacity + REQUEST_WORDS - 1) / REQUEST_WORDS + 2);
 }
 
-static void aligned_sectors(struct grade *grade)
+static void aligned_sectors(struct grade_context *grade)
 {
     sectors(grade, 0, 4096);
     sectors(grade, 0, 1000);
 }
 
-static void aligned_requests(struct grade *grade)
+static void aligned_requests(struct grade_context *grade)
 {
     requests(grade, 0, 4096);
     requests(grade, 0, 1000);
     requests(grade, 0, 127);
 }
 
-static void any_sectors(struct grade *grade)
+static void any_sectors(struct grade_context *grade)
 {
     for (int begin = 0; begin < SECTOR_WORDS; begin++) {
         sectors(grade, begin, 2000 + (int)random_below(grade_random(grade), 1000));
@@ -159,7 +159,7 @@ static void any_sectors(struct grade *grade)
     }
 }
 
-static void any_requests(struct grade *grade)
+static void any_requests(struct grade_context *grade)
 {
     for (int begin = 0; begin < SECTOR_WORDS; begin++) {
         requests(grade, begin, 2000 + (int)random_below(grade_random(grade), 1000));

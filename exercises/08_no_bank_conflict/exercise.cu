@@ -63,7 +63,7 @@ static __global__ void scan_kernel(const int *counts, int num_leaves, int *sums)
         sums[i] = tree[padded_index(i)];
 }
 
-cudaError_t scan_launch(const int *counts, int num_leaves, int *sums)
+cudaError_t exclusive_scan_launch(const int *counts, int num_leaves, int *sums)
 {
     scan_kernel<<<1, THREADS, tree_words(num_leaves) * sizeof(int)>>>(counts, num_leaves, sums);
     return cudaGetLastError();

@@ -21,7 +21,7 @@ int tree_words(int num_leaves);
  * @param num_leaves  a power of two, 2 to MAX_LEAVES
  * @param sums        [num_leaves]
  */
-cudaError_t scan_launch(const int *counts, int num_leaves, int *sums);
+cudaError_t exclusive_scan_launch(const int *counts, int num_leaves, int *sums);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ static void fill_one(struct random *random, int32_t *counts, int num_leaves)
         counts[i] = i == expert ? 1 << 30 : 0;
 }
 
-static void check_counts(struct grade *grade, const int *counts, int num_leaves)
+static void check_counts(struct grade_context *grade, const int *counts, int num_leaves)
 {
     const size_t bytes = (size_t)num_leaves * sizeof(int);
     const int *const device_counts = grade_device_input(grade, "counts", counts, bytes);
@@ -25,11 +25,12 @@ static void check_counts(struct grade *grade, const int *counts, int num_leaves)
     expected[0] = 0;
     for (int i = 1; i < num_leaves; i++)
         expected[i] = expected[i - 1] + counts[i - 1];
-    grade_run_launch(grade, scan_launch(device_counts, num_leaves, device_sums));
-    grade_check_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)num_leaves);
+    GRADE_LAUNCH_AND_CHECK(grade, exclusive_scan_launch(device_counts, num_leaves, device_sums));
+    grade_check_equal_ints(grade, "the sum of the counts before it", "count", expected, device_sums,
+                           (size_t)num_leaves);
 }
 
-static void check(struct grade *grade, int num_leaves, grade_fill *fill)
+static void check(struct grade_context *grade, int num_leaves, grade_fill_counts_function *fill)
 {
     int *const counts = grade_allocate_host(grade, (size_t)num_leaves * sizeof *counts);
 
@@ -39,7 +40,7 @@ static void check(struct grade *grade, int num_leaves, grade_fill *fill)
 }
 
 /** Runs the chapter's example. */
-static void shown_counts(struct grade *grade)
+static void shown_counts(struct grade_context *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
 
@@ -47,47 +48,47 @@ static void shown_counts(struct grade *grade)
     check_counts(grade, counts, 8);
 }
 
-static void every_size(struct grade *grade)
+static void every_size(struct grade_context *grade)
 {
     for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2)
-        check(grade, num_leaves, grade_fill_random);
+        check(grade, num_leaves, grade_fill_counts_random);
 }
 
-static void other_counts(struct grade *grade)
+static void other_counts(struct grade_context *grade)
 {
-    check(grade, 256, grade_fill_equal);
+    check(grade, 256, grade_fill_counts_equal);
     check(grade, 256, fill_one);
-    check(grade, MAX_LEAVES, grade_fill_equal);
+    check(grade, MAX_LEAVES, grade_fill_counts_equal);
     check(grade, MAX_LEAVES, fill_one);
 }
 
-static void check_conflicts(struct grade *grade, int num_leaves)
+static void check_conflicts(struct grade_context *grade, int num_leaves)
 {
-    check(grade, num_leaves, grade_fill_random);
+    check(grade, num_leaves, grade_fill_counts_random);
     grade_check_no_bank_conflicts(grade);
 }
 
-static void conflicts(struct grade *grade)
+static void conflicts(struct grade_context *grade)
 {
     for (int num_leaves = 2; num_leaves <= 1024; num_leaves *= 2)
         check_conflicts(grade, num_leaves);
 }
 
 /** Runs the only size that has a step in which 32 lanes access numbers that are 64 apart. */
-static void conflicts_of_2048(struct grade *grade)
+static void conflicts_of_2048(struct grade_context *grade)
 {
     check_conflicts(grade, MAX_LEAVES);
 }
 
-static void room(struct grade *grade)
+static void room(struct grade_context *grade)
 {
     for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
         int words = 0;
 
         GRADE_CALL(grade, &words, tree_words(num_leaves));
-        check(grade, num_leaves, grade_fill_random);
-        grade_check_budget(grade, "tree_words", (uint64_t)words,
-                           (uint64_t)(num_leaves + num_leaves / 32 + num_leaves / 1024));
+        check(grade, num_leaves, grade_fill_counts_random);
+        grade_check_at_most(grade, "tree_words", (uint64_t)words,
+                            (uint64_t)(num_leaves + num_leaves / 32 + num_leaves / 1024));
     }
 }
 

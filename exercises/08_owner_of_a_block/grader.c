@@ -61,7 +61,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
 }
 
 /** Makes groups of the sizes that `blocks_of` returns, and `blocks_after` blocks past the last group. */
-static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
+static struct groups *make_groups(struct grade_context *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {
     struct groups *const groups = grade_allocate_host(grade, sizeof *groups);
@@ -89,7 +89,7 @@ static int owner_of(const struct groups *groups, int block)
     return -1;
 }
 
-static void check_past(struct grade *grade, const struct groups *groups, int block, int got)
+static void check_past(struct grade_context *grade, const struct groups *groups, int block, int got)
 {
     const int end = groups->offsets[groups->num_experts];
 
@@ -99,7 +99,7 @@ static void check_past(struct grade *grade, const struct groups *groups, int blo
     grade_fail(grade, "block %d: expected -1, past slot %d where the last group ends; got %d", block, end, got);
 }
 
-static void check_block(struct grade *grade, const struct groups *groups, int block, int got)
+static void check_block(struct grade_context *grade, const struct groups *groups, int block, int got)
 {
     const int expected = owner_of(groups, block), *const offsets = groups->offsets;
 
@@ -117,7 +117,7 @@ static void check_block(struct grade *grade, const struct groups *groups, int bl
                offsets[expected], offsets[expected + 1] - 1, got);
 }
 
-static void check(struct grade *grade, const struct groups *groups)
+static void check(struct grade_context *grade, const struct groups *groups)
 {
     const int num_experts = groups->num_experts, num_row_blocks = groups->num_row_blocks;
     const int *const offsets = grade_device_input(grade, "offsets", groups->offsets,
@@ -126,7 +126,8 @@ static void check(struct grade *grade, const struct groups *groups)
 
     grade_describe_input(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s",
                          num_row_blocks, num_row_blocks == 1 ? "" : "s", groups->block_size);
-    grade_run_launch(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_row_blocks, expert_ids));
+    GRADE_LAUNCH_AND_CHECK(grade,
+                           expert_ids_launch(offsets, num_experts, groups->block_size, num_row_blocks, expert_ids));
 
     const int *const got = grade_download(grade, expert_ids);
 
@@ -134,13 +135,14 @@ static void check(struct grade *grade, const struct groups *groups)
         check_block(grade, groups, block, got[block]);
 }
 
-static void check_spread(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int blocks_after)
+static void check_spread(struct grade_context *grade, int num_experts, int block_size, spread *blocks_of,
+                         int blocks_after)
 {
     check(grade, make_groups(grade, num_experts, block_size, blocks_of, blocks_after));
 }
 
 /** Runs the README's example. */
-static void shown_groups(struct grade *grade)
+static void shown_groups(struct grade_context *grade)
 {
     static const struct groups groups = {
         .num_experts = 6, .block_size = 4, .num_row_blocks = 8, .offsets = {0, 8, 8, 8, 12, 20, 20}};
@@ -148,28 +150,28 @@ static void shown_groups(struct grade *grade)
     check(grade, &groups);
 }
 
-static void many_experts(struct grade *grade)
+static void many_experts(struct grade_context *grade)
 {
     check_spread(grade, 256, 64, spread_one_each, 0);
     check_spread(grade, 256, 64, spread_few, 0);
     check_spread(grade, 8, 1, spread_few, 5);
 }
 
-static void experts_without_a_block(struct grade *grade)
+static void experts_without_a_block(struct grade_context *grade)
 {
     check_spread(grade, 256, 64, spread_gaps, 10);
     check_spread(grade, 128, 16, spread_gaps, 10);
     check_spread(grade, 12, 16, spread_gaps, 10);
 }
 
-static void past_the_end(struct grade *grade)
+static void past_the_end(struct grade_context *grade)
 {
     check_spread(grade, 64, 128, spread_few, 40);
     check_spread(grade, 64, 128, spread_nothing, 1);
     check_spread(grade, 64, 128, spread_nothing, 300);
 }
 
-static void all_to_one(struct grade *grade)
+static void all_to_one(struct grade_context *grade)
 {
     check_spread(grade, 256, 64, spread_all_to_first, 7);
     check_spread(grade, 256, 64, spread_all_to_middle, 7);
@@ -178,7 +180,7 @@ static void all_to_one(struct grade *grade)
 }
 
 /** Runs with expert counts that are not powers of two, and with a single expert. */
-static void other_numbers(struct grade *grade)
+static void other_numbers(struct grade_context *grade)
 {
     static const int counts[] = {1, 2, 3, 5, 7, 33, 160};
 
@@ -191,7 +193,7 @@ static void other_numbers(struct grade *grade)
 }
 
 /** Runs with slots close to the limit of 2,147,483,647. */
-static void far_slots(struct grade *grade)
+static void far_slots(struct grade_context *grade)
 {
     check_spread(grade, 5, 1 << 20, spread_all_to_last, 1900);
     check_spread(grade, 1000, 1 << 20, spread_one_each, 0);
@@ -203,7 +205,7 @@ static uint64_t warps_of(const struct groups *groups)
 }
 
 /** Allows about twice the loads of a binary search, which loads the end and one offset per round. */
-static void loads(struct grade *grade)
+static void loads(struct grade_context *grade)
 {
     static const int counts[] = {32, 160, 256, MAX_EXPERTS};
 
@@ -214,19 +216,19 @@ static void loads(struct grade *grade)
         while (1 << rounds < counts[i])
             rounds++;
         check(grade, groups);
-        grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                           warps_of(groups) * (2 * rounds + 4));
+        grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                            warps_of(groups) * (2 * rounds + 4));
     }
 }
 
 /** Allows two store requests per warp; one is enough if each thread writes one entry, whatever the groups' sizes. */
-static void stores(struct grade *grade)
+static void stores(struct grade_context *grade)
 {
     const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);
 
     check(grade, groups);
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                       2 * warps_of(groups));
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                        2 * warps_of(groups));
 }
 
 const struct grade_case grade_cases[] = {

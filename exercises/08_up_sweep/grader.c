@@ -11,7 +11,7 @@ enum { WARP_SIZE = 32 };
 /** Gives all ids, up to 2^30 of them, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int num_leaves)
 {
-    grade_fill_zero(random, counts, num_leaves);
+    grade_fill_counts_zero(random, counts, num_leaves);
     counts[random_below(random, (uint32_t)num_leaves)] = 1 + (int)random_below(random, 1 << 30);
 }
 
@@ -29,7 +29,7 @@ static int sum_of(const int *counts, int first, int last)
  * Checks that `word` holds the sum of the 2^n counts up to and including counts[word], where 2^n is the largest power
  * of two that divides word + 1.
  */
-static void check_word(struct grade *grade, const int *counts, int word, int got)
+static void check_word(struct grade_context *grade, const int *counts, int word, int got)
 {
     const int leaves = (word + 1) & -(word + 1), first = word + 1 - leaves;
     const int expected = sum_of(counts, first, word);
@@ -43,13 +43,13 @@ static void check_word(struct grade *grade, const int *counts, int word, int got
     grade_fail(grade, "word %d: expected %d, the sum of counts %d to %d, got %d", word, expected, first, word, got);
 }
 
-static void check_counts(struct grade *grade, const int *counts, int num_leaves)
+static void check_counts(struct grade_context *grade, const int *counts, int num_leaves)
 {
     const size_t bytes = (size_t)num_leaves * sizeof(int);
     const int *const device_counts = grade_device_input(grade, "counts", counts, bytes);
     int *const device_sums = grade_device_output(grade, "sums", bytes);
 
-    grade_run_launch(grade, up_sweep_launch(device_counts, num_leaves, device_sums));
+    GRADE_LAUNCH_AND_CHECK(grade, up_sweep_launch(device_counts, num_leaves, device_sums));
 
     const int *const sums = grade_download(grade, device_sums);
 
@@ -57,7 +57,7 @@ static void check_counts(struct grade *grade, const int *counts, int num_leaves)
         check_word(grade, counts, word, sums[word]);
 }
 
-static void check(struct grade *grade, int num_leaves, grade_fill *fill)
+static void check(struct grade_context *grade, int num_leaves, grade_fill_counts_function *fill)
 {
     int *const counts = grade_allocate_host(grade, (size_t)num_leaves * sizeof *counts);
 
@@ -69,7 +69,7 @@ static void check(struct grade *grade, int num_leaves, grade_fill *fill)
 }
 
 /** Runs the README's example. */
-static void shown_counts(struct grade *grade)
+static void shown_counts(struct grade_context *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
 
@@ -77,47 +77,47 @@ static void shown_counts(struct grade *grade)
     check_counts(grade, counts, 8);
 }
 
-static void one_warp(struct grade *grade)
+static void one_warp(struct grade_context *grade)
 {
-    check(grade, 8, grade_fill_random);
-    check(grade, 32, grade_fill_random);
+    check(grade, 8, grade_fill_counts_random);
+    check(grade, 32, grade_fill_counts_random);
 }
 
-static void every_size(struct grade *grade)
+static void every_size(struct grade_context *grade)
 {
     for (int num_leaves = 1; num_leaves <= MAX_LEAVES; num_leaves *= 2)
-        check(grade, num_leaves, grade_fill_random);
+        check(grade, num_leaves, grade_fill_counts_random);
 }
 
-static void other_counts(struct grade *grade)
+static void other_counts(struct grade_context *grade)
 {
-    check(grade, 256, grade_fill_equal);
+    check(grade, 256, grade_fill_counts_equal);
     check(grade, 256, fill_one);
-    check(grade, MAX_LEAVES, grade_fill_equal);
+    check(grade, MAX_LEAVES, grade_fill_counts_equal);
     check(grade, MAX_LEAVES, fill_one);
 }
 
 /** Allows one barrier per step and one before the first step. */
-static void barriers(struct grade *grade)
+static void barriers(struct grade_context *grade)
 {
     uint64_t limit = 2;
 
     for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2, limit++) {
-        check(grade, num_leaves, grade_fill_random);
-        grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
+        check(grade, num_leaves, grade_fill_counts_random);
+        grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
     }
 }
 
 /** Allows one request per step for every warp that has a pair, and the requests that fill the tree. */
-static void store_requests(struct grade *grade)
+static void store_requests(struct grade_context *grade)
 {
     for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
         uint64_t limit = (uint64_t)(num_leaves + WARP_SIZE - 1) / WARP_SIZE;
 
         for (int pairs = num_leaves / 2; pairs > 0; pairs /= 2)
             limit += (uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE;
-        check(grade, num_leaves, grade_fill_random);
-        grade_check_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
+        check(grade, num_leaves, grade_fill_counts_random);
+        grade_check_at_most(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
     }
 }
 
@@ -125,7 +125,7 @@ static void store_requests(struct grade *grade)
  * Allows the loads that the tree needs: each pair is read once, the leaves are loaded from `counts`, and the words are
  * read before they are written to `sums`.
  */
-static void load_requests(struct grade *grade)
+static void load_requests(struct grade_context *grade)
 {
     static const char why[] = "sums come up the tree in shared memory";
 
@@ -135,10 +135,10 @@ static void load_requests(struct grade *grade)
 
         for (int pairs = num_leaves / 2; pairs > 0; pairs /= 2)
             limit += 2 * ((uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE);
-        check(grade, num_leaves, grade_fill_random);
-        grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
-        grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
-        grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
+        check(grade, num_leaves, grade_fill_counts_random);
+        grade_check_at_most(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
+        grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
+        grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
         grade_check_counter_is_zero(grade, "atomic_requests", why);
         grade_check_counter_is_zero(grade, "shuffles", why);
         grade_check_counter_is_zero(grade, "votes", why);

@@ -29,77 +29,77 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
         counts[e] = shown[e];
 }
 
-static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
+static void check(struct grade_context *grade, int num_lists, int num_experts, grade_fill_counts_function *fill)
 {
     grade_check_scan(grade, exclusive_scan_launch, num_lists, num_experts, fill);
 }
 
-static void one_list(struct grade *grade)
+static void one_list(struct grade_context *grade)
 {
     check(grade, 1, 5, fill_shown);
 }
 
-static void whole_warp(struct grade *grade)
+static void whole_warp(struct grade_context *grade)
 {
-    check(grade, 4, 32, grade_fill_small);
+    check(grade, 4, 32, grade_fill_counts_positive);
 }
 
-static void many_lists(struct grade *grade)
+static void many_lists(struct grade_context *grade)
 {
-    check(grade, 64, 32, grade_fill_small);
-    check(grade, 30, 27, grade_fill_small);
+    check(grade, 64, 32, grade_fill_counts_positive);
+    check(grade, 30, 27, grade_fill_counts_positive);
 }
 
-static void equal_counts(struct grade *grade)
+static void equal_counts(struct grade_context *grade)
 {
-    check(grade, 3, 32, grade_fill_equal);
-    check(grade, 3, 13, grade_fill_equal);
+    check(grade, 3, 32, grade_fill_counts_equal);
+    check(grade, 3, 13, grade_fill_counts_equal);
 }
 
-static void last_block(struct grade *grade)
+static void last_block(struct grade_context *grade)
 {
     for (int num_lists = 1; num_lists <= 7; num_lists++)
-        check(grade, num_lists, 32, grade_fill_small);
+        check(grade, num_lists, 32, grade_fill_counts_positive);
 }
 
-static void few_experts(struct grade *grade)
+static void few_experts(struct grade_context *grade)
 {
     for (int num_experts = 1; num_experts <= 16; num_experts++)
-        check(grade, 2, num_experts, grade_fill_small);
+        check(grade, 2, num_experts, grade_fill_counts_positive);
 }
 
-static void more_experts(struct grade *grade)
+static void more_experts(struct grade_context *grade)
 {
     for (int num_experts = 17; num_experts < 32; num_experts++)
-        check(grade, 2, num_experts, grade_fill_small);
+        check(grade, 2, num_experts, grade_fill_counts_positive);
 }
 
-static void empty_groups(struct grade *grade)
+static void empty_groups(struct grade_context *grade)
 {
     check(grade, 8, 32, fill_sparse);
-    check(grade, 8, 20, grade_fill_one);
-    check(grade, 2, 32, grade_fill_zero);
+    check(grade, 8, 20, grade_fill_counts_of_one_expert);
+    check(grade, 2, 32, grade_fill_counts_zero);
 }
 
-static void large_counts(struct grade *grade)
+static void large_counts(struct grade_context *grade)
 {
     check(grade, 4, 32, fill_large);
     check(grade, 4, 31, fill_large);
 }
 
 /** Allows five shuffles, and one more for solutions that first shift the values by one lane. */
-static void shuffles(struct grade *grade)
+static void shuffles(struct grade_context *grade)
 {
     enum { LISTS = 4, STEPS = 6 };
 
-    check(grade, LISTS, 32, grade_fill_small);
+    check(grade, LISTS, 32, grade_fill_counts_positive);
     grade_check_shuffles_only(grade, LISTS, STEPS - 1, STEPS);
 }
 
-static void shared_memory(struct grade *grade)
+static void shared_memory(struct grade_context *grade)
 {
-    check(grade, 4, 32, grade_fill_small);
-    grade_check_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
+    check(grade, 4, 32, grade_fill_counts_positive);
+    grade_check_at_most(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
 }
 
 const struct grade_case grade_cases[] = {

@@ -26,76 +26,76 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
         counts[e] = shown[e];
 }
 
-static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
+static void check(struct grade_context *grade, int num_lists, int num_experts, grade_fill_counts_function *fill)
 {
     grade_check_scan(grade, block_scan_launch, num_lists, num_experts, fill);
 }
 
-static void eight_experts(struct grade *grade)
+static void eight_experts(struct grade_context *grade)
 {
     check(grade, 1, 8, fill_shown);
 }
 
-static void all_threads(struct grade *grade)
+static void all_threads(struct grade_context *grade)
 {
-    check(grade, 1, THREADS, grade_fill_small);
+    check(grade, 1, THREADS, grade_fill_counts_positive);
 }
 
-static void any_number_of_experts(struct grade *grade)
+static void any_number_of_experts(struct grade_context *grade)
 {
     static const int counts[] = {1, 2, 31, 32, 33, 64, 65, 160, 256, 1000, 1023};
 
     for (int i = 0; i < 11; i++)
-        check(grade, 1, counts[i], grade_fill_small);
+        check(grade, 1, counts[i], grade_fill_counts_positive);
 }
 
-static void several_lists(struct grade *grade)
+static void several_lists(struct grade_context *grade)
 {
-    check(grade, 5, THREADS, grade_fill_small);
-    check(grade, 4, 77, grade_fill_small);
+    check(grade, 5, THREADS, grade_fill_counts_positive);
+    check(grade, 4, 77, grade_fill_counts_positive);
 }
 
-static void empty_groups(struct grade *grade)
+static void empty_groups(struct grade_context *grade)
 {
     check(grade, 2, THREADS, fill_sparse);
-    check(grade, 4, 300, grade_fill_one);
-    check(grade, 1, 500, grade_fill_zero);
+    check(grade, 4, 300, grade_fill_counts_of_one_expert);
+    check(grade, 1, 500, grade_fill_counts_zero);
 }
 
-static void large_counts(struct grade *grade)
+static void large_counts(struct grade_context *grade)
 {
     check(grade, 2, THREADS, fill_large);
 }
 
 /** Allows three barriers for each list, both for a single list and for three lists. */
-static void barriers(struct grade *grade)
+static void barriers(struct grade_context *grade)
 {
     enum { BARRIERS = 3 };
     static const int lists[] = {1, 3};
 
     for (int i = 0; i < 2; i++) {
-        check(grade, lists[i], THREADS, grade_fill_small);
-        grade_check_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"),
-                           (uint64_t)(lists[i] * BARRIERS));
+        check(grade, lists[i], THREADS, grade_fill_counts_positive);
+        grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"),
+                            (uint64_t)(lists[i] * BARRIERS));
     }
 }
 
-static void shared_memory(struct grade *grade)
+static void shared_memory(struct grade_context *grade)
 {
     enum { WARPS = THREADS / WARP_SIZE, READS = 32 };
 
-    check(grade, 1, THREADS, grade_fill_small);
-    grade_check_budget_per_unit(grade, "shared_load_requests and atomic_requests",
-                                grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
-                                READS, WARPS, "warp");
+    check(grade, 1, THREADS, grade_fill_counts_positive);
+    grade_check_at_most_per_unit(grade, "shared_load_requests and atomic_requests",
+                                 grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
+                                 READS, WARPS, "warp");
 }
 
 /** Allows each warp one request, which loads its counts. */
-static void global_memory(struct grade *grade)
+static void global_memory(struct grade_context *grade)
 {
-    check(grade, 1, THREADS, grade_fill_small);
-    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                       THREADS / WARP_SIZE);
+    check(grade, 1, THREADS, grade_fill_counts_positive);
+    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                        THREADS / WARP_SIZE);
 }
 
 const struct grade_case grade_cases[] = {

@@ -14,7 +14,8 @@ struct variation {
     int64_t more_room; /* slots beyond the required capacity */
 };
 
-static void check(struct grade *grade, int64_t numel, int num_experts, int block_size, struct variation variation)
+static void check(struct grade_context *grade, int64_t numel, int num_experts, int block_size,
+                  struct variation variation)
 {
     struct align_problem problem = {
         .numel = numel, .num_experts = num_experts, .block_size = block_size, .wide_ids = variation.wide_ids};
@@ -29,32 +30,32 @@ static void check(struct grade *grade, int64_t numel, int num_experts, int block
 }
 
 /** Checks that both kernels still work without a map. */
-static void no_map(struct grade *grade)
+static void no_map(struct grade_context *grade)
 {
     check(grade, 256, 32, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM});
     check(grade, 24, 8, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .topk = 2});
 }
 
-static void a_map(struct grade *grade)
+static void a_map(struct grade_context *grade)
 {
     check(grade, 256, 32, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
 }
 
-static void small_kernel(struct grade *grade)
+static void small_kernel(struct grade_context *grade)
 {
     check(grade, 24, 8, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 2});
     check(grade, 126, 7, 3, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true, .topk = 2});
 }
 
 /** Runs both kernels with capacity for many blocks past the last used one. */
-static void past_the_last_block(struct grade *grade)
+static void past_the_last_block(struct grade_context *grade)
 {
     check(grade, 512, 40, 8, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 800});
     check(grade, 64, 8, 8,
           (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 2, .more_room = 400});
 }
 
-static void empty_groups(struct grade *grade)
+static void empty_groups(struct grade_context *grade)
 {
     check(grade, 512, 256, 16, (struct variation){.dist = ALIGN_DIST_SPARSE, .has_map = true});
     check(grade, 100, 256, 16, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true});
@@ -63,7 +64,7 @@ static void empty_groups(struct grade *grade)
 }
 
 /** Runs with one expert, and with more experts than a block has threads. */
-static void numbers_of_experts(struct grade *grade)
+static void numbers_of_experts(struct grade_context *grade)
 {
     check(grade, 10, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true, .topk = 1});
     check(grade, 300, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE_EXPERT, .has_map = true, .topk = 1});
@@ -72,7 +73,7 @@ static void numbers_of_experts(struct grade *grade)
     check(grade, 2200, 1100, 2, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
 }
 
-static void any_ids(struct grade *grade)
+static void any_ids(struct grade_context *grade)
 {
     check(grade, 1000, 64, 16, (struct variation){.dist = ALIGN_DIST_INVALID, .has_map = true});
     check(grade, 1000, 64, 16, (struct variation){.dist = ALIGN_DIST_INVALID, .has_map = true, .wide_ids = true});
@@ -82,7 +83,7 @@ static void any_ids(struct grade *grade)
 }
 
 /** Runs with no ids, with one id, and with sorted_token_ids 1 to 3 words past a 16-byte boundary. */
-static void few_ids(struct grade *grade)
+static void few_ids(struct grade_context *grade)
 {
     check(grade, 0, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
     check(grade, 0, 8, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 64});

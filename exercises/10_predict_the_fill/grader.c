@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 /** Makes random ids, some of which name no expert. */
-static const int32_t *make_ids(struct grade *grade, int numel)
+static const int32_t *make_ids(struct grade_context *grade, int numel)
 {
     int32_t *const ids = grade_allocate_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
 
@@ -15,18 +15,19 @@ static const int32_t *make_ids(struct grade *grade, int numel)
     return ids;
 }
 
-static void check_counts(struct grade *grade, const int32_t *ids, int numel, const int32_t *device_counts)
+static void check_counts(struct grade_context *grade, const int32_t *ids, int numel, const int32_t *device_counts)
 {
     int32_t expected[NUM_EXPERTS] = {0};
 
     for (int i = 0; i < numel; i++)
         if (ids[i] >= 0 && ids[i] < NUM_EXPERTS)
             expected[ids[i]]++;
-    grade_check_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
+    grade_check_equal_ints(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
 }
 
 /** Checks `words` [front + capacity + back], which must have pads in the middle and no stores before or after them. */
-static void check_slots(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
+static void check_slots(struct grade_context *grade, const int32_t *words, int front, int capacity, int back,
+                        int32_t pad)
 {
     for (int i = 0; i < front + capacity + back; i++) {
         const int slot = i - front;
@@ -46,7 +47,7 @@ static void check_slots(struct grade *grade, const int32_t *words, int front, in
 
 /** Runs and checks the kernel with sorted_token_ids `front` words past a 32-byte boundary. Returns the bytes
  * written. */
-static uint64_t check(struct grade *grade, int numel, int capacity, int front)
+static uint64_t check(struct grade_context *grade, int numel, int capacity, int front)
 {
     enum { BACK = 8 };
     static const int32_t zeros[NUM_EXPERTS];
@@ -60,7 +61,7 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
     int32_t *const counts = grade_device_inout(grade, "counts", zeros, sizeof zeros);
     int32_t *const slots = grade_device_output(grade, "sorted_token_ids", words * sizeof *slots);
 
-    grade_run_launch(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
+    GRADE_LAUNCH_AND_CHECK(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
     check_slots(grade, grade_download(grade, slots), front, capacity, BACK, numel);
     check_counts(grade, ids, numel, counts);
     return (uint64_t)capacity * sizeof *slots;
@@ -68,13 +69,13 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
-static void require(struct grade *grade, const char *name, int64_t predicted, const char *region)
+static void require(struct grade_context *grade, const char *name, int64_t predicted, const char *region)
 {
     if (predicted < 0)
         grade_fail(grade, "%s: nothing predicted yet; the region \"%s\" says %" PRId64, name, region, predicted);
 }
 
-static struct fill_forecast ask_shown(struct grade *grade)
+static struct fill_forecast ask_shown(struct grade_context *grade)
 {
     struct fill_forecast forecast;
 
@@ -82,7 +83,7 @@ static struct fill_forecast ask_shown(struct grade *grade)
     return forecast;
 }
 
-static struct fill_forecast ask(struct grade *grade, int64_t capacity)
+static struct fill_forecast ask(struct grade_context *grade, int64_t capacity)
 {
     struct fill_forecast forecast;
 
@@ -90,7 +91,7 @@ static struct fill_forecast ask(struct grade *grade, int64_t capacity)
     return forecast;
 }
 
-static void require_all(struct grade *grade, struct fill_forecast forecast, const char *region)
+static void require_all(struct grade_context *grade, struct fill_forecast forecast, const char *region)
 {
     require(grade, "store_requests", forecast.store_requests, region);
     require(grade, "store_sectors", forecast.store_sectors, region);
@@ -99,18 +100,18 @@ static void require_all(struct grade *grade, struct fill_forecast forecast, cons
 }
 
 /** Checks that all numbers have been predicted, before any is measured. */
-static void forecast(struct grade *grade)
+static void forecast(struct grade_context *grade)
 {
     require_all(grade, ask_shown(grade), "shown");
     require_all(grade, ask(grade, SHOWN_CAPACITY), "formulas");
 }
 
-static void shown(struct grade *grade)
+static void shown(struct grade_context *grade)
 {
     check(grade, SHOWN_NUMEL, SHOWN_CAPACITY, 0);
 }
 
-static void any_capacity(struct grade *grade)
+static void any_capacity(struct grade_context *grade)
 {
     static const int capacities[] = {1, 3, 4, 5, 127, 128, 132, 16384, 16388};
 
@@ -119,7 +120,7 @@ static void any_capacity(struct grade *grade)
     check(grade, 2000, 33000 + (int)random_below(grade_random(grade), 20000), 0);
 }
 
-static void any_alignment(struct grade *grade)
+static void any_alignment(struct grade_context *grade)
 {
     static const int capacities[] = {2, 7, 1000};
 
@@ -128,22 +129,22 @@ static void any_alignment(struct grade *grade)
             check(grade, 50, capacities[i], front);
 }
 
-static void nothing_to_fill(struct grade *grade)
+static void nothing_to_fill(struct grade_context *grade)
 {
     check(grade, 0, 0, 0);
     check(grade, 0, 64, 0);
 }
 
 /** Checks that requests are full and coalesced and that no sector is written twice. */
-static void side_by_side(struct grade *grade)
+static void side_by_side(struct grade_context *grade)
 {
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
 
     check(grade, 1000, CAPACITY, 0);
-    grade_check_budget(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
-                       (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                       (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
+    grade_check_at_most(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
+                        (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                        (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
 }
 
 /* --- the four numbers and the four formulas ----------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ static int64_t number_of(struct fill_forecast forecast, enum number number)
 }
 
 /** Runs the kernel and returns the measured number. */
-static uint64_t measure(struct grade *grade, enum number number, int numel, int capacity)
+static uint64_t measure(struct grade_context *grade, enum number number, int numel, int capacity)
 {
     const uint64_t bytes = check(grade, numel, capacity, 0);
 
@@ -179,14 +180,14 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
 }
 
 /** Scores the forecast of one number for the shown launch; asks for the forecast before the launch. */
-static void score_shown(struct grade *grade, enum number number)
+static void score_shown(struct grade_context *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);
 
     grade_check_prediction(grade, number_names[number], predicted, measure(grade, number, SHOWN_NUMEL, SHOWN_CAPACITY));
 }
 
-static void score_capacity(struct grade *grade, enum number number, int capacity)
+static void score_capacity(struct grade_context *grade, enum number number, int capacity)
 {
     const int64_t predicted = number_of(ask(grade, capacity), number);
 
@@ -194,7 +195,7 @@ static void score_capacity(struct grade *grade, enum number number, int capacity
 }
 
 /** Scores forecasts for seven capacities, most with a partly filled last request or sector, and for two random ones. */
-static void score_formula(struct grade *grade, enum number number)
+static void score_formula(struct grade_context *grade, enum number number)
 {
     static const int capacities[] = {4, 12, 128, 140, 16384, 16388, 49156};
 
@@ -204,42 +205,42 @@ static void score_formula(struct grade *grade, enum number number)
         score_capacity(grade, number, 4 * (1 + (int)random_below(grade_random(grade), 12000)));
 }
 
-static void shown_requests(struct grade *grade)
+static void shown_requests(struct grade_context *grade)
 {
     score_shown(grade, REQUESTS);
 }
 
-static void shown_sectors(struct grade *grade)
+static void shown_sectors(struct grade_context *grade)
 {
     score_shown(grade, SECTORS);
 }
 
-static void shown_bytes(struct grade *grade)
+static void shown_bytes(struct grade_context *grade)
 {
     score_shown(grade, BYTES);
 }
 
-static void shown_barriers(struct grade *grade)
+static void shown_barriers(struct grade_context *grade)
 {
     score_shown(grade, BARRIERS);
 }
 
-static void formula_requests(struct grade *grade)
+static void formula_requests(struct grade_context *grade)
 {
     score_formula(grade, REQUESTS);
 }
 
-static void formula_sectors(struct grade *grade)
+static void formula_sectors(struct grade_context *grade)
 {
     score_formula(grade, SECTORS);
 }
 
-static void formula_bytes(struct grade *grade)
+static void formula_bytes(struct grade_context *grade)
 {
     score_formula(grade, BYTES);
 }
 
-static void formula_barriers(struct grade *grade)
+static void formula_barriers(struct grade_context *grade)
 {
     score_formula(grade, BARRIERS);
 }

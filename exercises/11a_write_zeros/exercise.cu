@@ -11,7 +11,7 @@ enum { THREADS = 64 };
 /**
  * Returns element `i` of the product of a position's intermediate row and its expert's w2, times the position's weight.
  */
-static __device__ float multiply(const down_problem &problem, int position, int expert, int i)
+static __device__ float multiply(const down_projection_problem &problem, int position, int expert, int i)
 {
     const float *const intermediate = problem.intermediate + position * problem.intermediate_size;
     const float *const row = problem.w2 + (expert * problem.hidden_size + i) * problem.intermediate_size;
@@ -23,7 +23,7 @@ static __device__ float multiply(const down_problem &problem, int position, int 
 }
 
 /** Computes the second product. Grid: x is a slot of sorted_token_ids, y a group of THREADS elements of its row. */
-static __global__ void down_kernel(down_problem problem)
+static __global__ void down_kernel(down_projection_problem problem)
 {
     const int i = blockIdx.y * THREADS + threadIdx.x;
     const int position = problem.sorted_token_ids[blockIdx.x];
@@ -35,7 +35,7 @@ static __global__ void down_kernel(down_problem problem)
     // END row
 }
 
-cudaError_t down_launch(const struct down_problem *problem)
+cudaError_t down_projection_launch(const struct down_projection_problem *problem)
 {
     const unsigned blocks = (unsigned)((problem->hidden_size + THREADS - 1) / THREADS);
 

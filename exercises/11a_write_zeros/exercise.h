@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /** The inputs and the result of a second product. All arrays are row-major, in device memory. */
-struct down_problem {
+struct down_projection_problem {
     int num_positions;               /**< also the value of a pad */
     int intermediate_size;           /**< at least 1 */
     int hidden_size;                 /**< at least 1; need not be a multiple of any number */
@@ -25,7 +25,7 @@ struct down_problem {
 };
 
 /** Computes problem->partial. */
-cudaError_t down_launch(const struct down_problem *problem);
+cudaError_t down_projection_launch(const struct down_projection_problem *problem);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ static uint16_t bf16_bits(int value)
 }
 
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
-static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int tokens[DEPTH][TOKENS])
+static void multiply(struct grade_context *grade, int weights[WEIGHT_ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
     uint16_t *const weight_bits = grade_allocate_host(grade, WEIGHT_ROWS * DEPTH * sizeof *weight_bits);
     uint16_t *const token_bits = grade_allocate_host(grade, DEPTH * TOKENS * sizeof *token_bits);
@@ -33,7 +33,7 @@ static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int t
                                                              DEPTH * TOKENS * sizeof *token_bits);
     float *const sums = grade_device_output(grade, "sums", TOKENS * WEIGHT_ROWS * sizeof *sums);
 
-    grade_run_launch(grade, product_launch(device_weights, device_tokens, sums));
+    GRADE_LAUNCH_AND_CHECK(grade, product_launch(device_weights, device_tokens, sums));
 
     const float *const got = grade_download(grade, sums);
 
@@ -52,7 +52,7 @@ static void multiply(struct grade *grade, int weights[WEIGHT_ROWS][DEPTH], int t
 }
 
 /** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that any mix-up is detected. */
-static void identity(struct grade *grade)
+static void identity(struct grade_context *grade)
 {
     int weights[WEIGHT_ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
 
@@ -65,7 +65,7 @@ static void identity(struct grade *grade)
 }
 
 /** Fills both matrices with integers from -MOST to MOST and multiplies them. */
-static void multiply_random(struct grade *grade)
+static void multiply_random(struct grade_context *grade)
 {
     int weights[WEIGHT_ROWS][DEPTH], tokens[DEPTH][TOKENS];
 
@@ -76,7 +76,7 @@ static void multiply_random(struct grade *grade)
     multiply(grade, weights, tokens);
 }
 
-static void random_numbers(struct grade *grade)
+static void random_numbers(struct grade_context *grade)
 {
     grade_describe_input(grade, "whole numbers from -8 to 8");
     for (int i = 0; i < 3; i++)
@@ -84,12 +84,12 @@ static void random_numbers(struct grade *grade)
 }
 
 /** Checks that lanes exchange no data: each loads its own elements and stores its own sums. */
-static void no_exchange(struct grade *grade)
+static void no_exchange(struct grade_context *grade)
 {
     multiply_random(grade);
     grade_check_counter_is_zero(grade, "shuffles", "each lane loads what it holds");
     grade_check_counter_is_zero(grade, "shared_load_requests", "each lane loads what it holds from global memory");
-    grade_check_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 4);
+    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 4);
 }
 
 const struct grade_case grade_cases[] = {
@@ -98,5 +98,5 @@ const struct grade_case grade_cases[] = {
     {"no_exchange", no_exchange, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.min_compute_capability = 80,
-                                      .feature_name = "products of bf16 on tensor cores, m16n8k16"};
+const struct gpu_needs grade_gpu_needs = {.min_compute_capability = 80,
+                                          .feature_name = "products of bf16 on tensor cores, m16n8k16"};

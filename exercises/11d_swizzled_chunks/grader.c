@@ -17,7 +17,7 @@ static uint16_t bf16_bits(int value)
 }
 
 /** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
-static void multiply(struct grade *grade, const int *weights, const int *tokens)
+static void multiply(struct grade_context *grade, const int *weights, const int *tokens)
 {
     uint16_t *const bits = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *bits);
     float *const expected = grade_allocate_host(grade, (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *expected);
@@ -39,11 +39,11 @@ static void multiply(struct grade *grade, const int *weights, const int *tokens)
                                                              (size_t)TOKEN_ROWS * K_STEP * sizeof *bits);
     float *const sums = grade_device_output(grade, "sums", (size_t)TOKEN_ROWS * WEIGHT_ROWS * sizeof *sums);
 
-    grade_run_launch(grade, multiply_launch(device_weights, device_tokens, sums));
-    grade_check_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_ROWS * WEIGHT_ROWS);
+    GRADE_LAUNCH_AND_CHECK(grade, multiply_launch(device_weights, device_tokens, sums));
+    grade_check_equal_floats(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_ROWS * WEIGHT_ROWS);
 }
 
-static void multiply_random(struct grade *grade)
+static void multiply_random(struct grade_context *grade)
 {
     int *const numbers = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *numbers);
 
@@ -55,7 +55,7 @@ static void multiply_random(struct grade *grade)
 /* --- correctness -------------------------------------------------------------------------------------------------- */
 
 /** Sets token t to 1 at element 2t and to 0 elsewhere, so that each of its sums is element 2t of a row of weights. */
-static void one_element(struct grade *grade)
+static void one_element(struct grade_context *grade)
 {
     int *const numbers = grade_allocate_host(grade, (size_t)STAGE_ROWS * K_STEP * sizeof *numbers);
     int *const tokens = numbers + WEIGHT_ROWS * K_STEP;
@@ -69,7 +69,7 @@ static void one_element(struct grade *grade)
     multiply(grade, numbers, tokens);
 }
 
-static void random_numbers(struct grade *grade)
+static void random_numbers(struct grade_context *grade)
 {
     grade_describe_input(grade, "whole numbers from -8 to 8");
     for (int i = 0; i < 3; i++)
@@ -79,16 +79,16 @@ static void random_numbers(struct grade *grade)
 /* --- the budget --------------------------------------------------------------------------------------------------- */
 
 /** Checks that indices are computed without a table or shuffles, which would cost as much as the swizzle saves. */
-static void no_detour(struct grade *grade)
+static void no_detour(struct grade_context *grade)
 {
     multiply_random(grade);
     grade_check_counter_is_zero(grade, "shuffles", "an index follows from the row and the chunk");
     grade_check_counter_is_zero(grade, "votes", "an index follows from the row and the chunk");
-    grade_check_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
-    grade_check_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
+    grade_check_at_most(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
+    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
 }
 
-static void no_conflicts(struct grade *grade)
+static void no_conflicts(struct grade_context *grade)
 {
     multiply_random(grade);
     grade_check_no_bank_conflicts(grade);
@@ -101,5 +101,5 @@ const struct grade_case grade_cases[] = {
     {"no_conflicts", no_conflicts, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.min_compute_capability = 80,
-                                      .feature_name = "products of bf16 on tensor cores, m16n8k16"};
+const struct gpu_needs grade_gpu_needs = {.min_compute_capability = 80,
+                                          .feature_name = "products of bf16 on tensor cores, m16n8k16"};

@@ -32,7 +32,7 @@ static __device__ unsigned second_largest(unsigned key)
 }
 
 /** Chooses experts. Grid: a block of one warp for each token. Lane l has expert l of each group. */
-static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *candidates)
+static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *num_candidates)
 {
     __shared__ packed_candidate list[EXPERTS];
     const int lane = threadIdx.x, token = blockIdx.x;
@@ -58,11 +58,11 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
     // may be more candidates than lanes.
     // END choose
     if (lane == 0)
-        candidates[token] = count;
+        num_candidates[token] = count;
 }
 
-cudaError_t choose_largest_keys_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates)
+cudaError_t choose_largest_keys_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *num_candidates)
 {
-    choose_kernel<<<num_tokens, WARP_SIZE>>>(keys, topk_ids, candidates);
+    choose_kernel<<<num_tokens, WARP_SIZE>>>(keys, topk_ids, num_candidates);
     return cudaGetLastError();
 }

@@ -35,7 +35,7 @@ static int candidates_of(const uint32_t *keys)
 }
 
 /** Launches the kernel on keys below `levels`. Group `rich`, unless it is -1, gets keys that are `levels` higher. */
-static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich)
+static void check(struct grade_context *grade, int num_tokens, uint32_t levels, int rich)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;
     uint32_t *const keys = grade_allocate_host(grade, count * sizeof *keys);
@@ -62,38 +62,38 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich
     int32_t *const topk_ids = grade_device_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
     int32_t *const counted = grade_device_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
 
-    grade_run_launch(grade, choose_largest_keys_launch(device_keys, num_tokens, topk_ids, counted));
-    grade_check_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
-    grade_check_int(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
+    GRADE_LAUNCH_AND_CHECK(grade, choose_largest_keys_launch(device_keys, num_tokens, topk_ids, counted));
+    grade_check_equal_ints(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
+    grade_check_equal_ints(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
 }
 
-static void far_apart(struct grade *grade)
+static void far_apart(struct grade_context *grade)
 {
     check(grade, 5, 1u << 31, -1);
 }
 
-static void one_group_ahead(struct grade *grade)
+static void one_group_ahead(struct grade_context *grade)
 {
     for (int rich = 0; rich < GROUPS; rich++)
         check(grade, 3, 1u << 30, rich);
 }
 
-static void many_equal(struct grade *grade)
+static void many_equal(struct grade_context *grade)
 {
     for (uint32_t levels = 2; levels <= 16; levels *= 2)
         check(grade, 4, levels, -1);
 }
 
-static void all_equal(struct grade *grade)
+static void all_equal(struct grade_context *grade)
 {
     check(grade, 2, 1, -1);
 }
 
-static void no_rounds(struct grade *grade)
+static void no_rounds(struct grade_context *grade)
 {
     check(grade, 6, 1u << 31, -1);
-    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
-    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
+    grade_check_at_most_per_unit(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
+    grade_check_at_most_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
     grade_check_counter_is_zero(grade, "atomic_requests", "a vote gives each lane its position in the list");
     grade_check_counter_is_zero(grade, "block_barriers", "there is one warp");
 }

@@ -6,7 +6,8 @@
 #include "../grade/grade.h"
 
 /** Launches the kernel on keys below `levels`; each token's bound is between `least_bound` and `most_bound`. */
-static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
+static void check(struct grade_context *grade, int num_tokens, uint32_t levels, uint32_t least_bound,
+                  uint32_t most_bound)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;
     uint32_t *const keys = grade_allocate_host(grade, count * sizeof *keys);
@@ -34,33 +35,33 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t
     int32_t *const listed = grade_device_output(grade, "lists", count * sizeof *listed);
     int32_t *const counted = grade_device_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
 
-    grade_run_launch(grade, list_candidates_launch(device_keys, device_bounds, num_tokens, listed, counted));
-    grade_check_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);
-    grade_check_int(grade, "lists", "position", lists, listed, count);
+    GRADE_LAUNCH_AND_CHECK(grade, list_candidates_launch(device_keys, device_bounds, num_tokens, listed, counted));
+    grade_check_equal_ints(grade, "counts", "token", counts, counted, (size_t)num_tokens);
+    grade_check_equal_ints(grade, "lists", "position", lists, listed, count);
 }
 
-static void one_warp(struct grade *grade)
+static void one_warp(struct grade_context *grade)
 {
     check(grade, TOKENS_PER_WARP, 100, 50, 90);
 }
 
-static void last_warp(struct grade *grade)
+static void last_warp(struct grade_context *grade)
 {
     for (int tokens = 1; tokens <= TOKENS_PER_WARP + 1; tokens++)
         check(grade, tokens, 100, 40, 95);
 }
 
-static void all_or_none(struct grade *grade)
+static void all_or_none(struct grade_context *grade)
 {
     check(grade, 6, 100, 0, 0);
     check(grade, 6, 100, 100, 100);
     check(grade, 7, 2, 1, 1);
 }
 
-static void by_shuffles(struct grade *grade)
+static void by_shuffles(struct grade_context *grade)
 {
     check(grade, 2 * TOKENS_PER_WARP, 100, 50, 90);
-    grade_check_budget_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
+    grade_check_at_most_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
     grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
                          "a lane learns from the others where its candidates end");
     grade_check_counter_is_zero(grade, "votes", "a scan of the counts tells each lane where its candidates end");

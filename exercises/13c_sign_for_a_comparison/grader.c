@@ -20,7 +20,7 @@ static uint32_t key_of(float value)
 }
 
 /** Fills a row with finite values that all differ, in random order. */
-static void fill_row(struct grade *grade, float *row)
+static void fill_row(struct grade_context *grade, float *row)
 {
     for (int i = 0; i < WARP_SIZE; i++)
         row[i] = (float)(i - 13) * 0.75f + 0.125f;
@@ -34,7 +34,7 @@ static void fill_row(struct grade *grade, float *row)
 }
 
 /** Launches the kernel on rows that have special values at random positions, and checks the ranks. */
-static void check(struct grade *grade, int num_rows, const char *what, int num_special, const float *special)
+static void check(struct grade_context *grade, int num_rows, const char *what, int num_special, const float *special)
 {
     const size_t count = (size_t)num_rows * WARP_SIZE;
     float *const values = grade_allocate_host(grade, count * sizeof *values);
@@ -60,7 +60,7 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
     const float *const device_values = grade_device_input(grade, "values", values, count * sizeof *values);
     int32_t *const found = grade_device_output(grade, "ranks", count * sizeof *found);
 
-    grade_run_launch(grade, ranks_launch(device_values, num_rows, found));
+    GRADE_LAUNCH_AND_CHECK(grade, rank_values_launch(device_values, num_rows, found));
 
     const int32_t *const got = grade_download(grade, found);
 
@@ -68,22 +68,22 @@ static void check(struct grade *grade, int num_rows, const char *what, int num_s
         if (got[i] != ranks[i] && !grade_is_unwritten(&got[i], sizeof *got))
             grade_fail(grade, "row %zu, lane %zu, value %g: rank: expected %d, got %d", i / WARP_SIZE, i % WARP_SIZE,
                        (double)values[i], ranks[i], got[i]);
-    grade_check_int(grade, "ranks", "value", ranks, found, count);
+    grade_check_equal_ints(grade, "ranks", "value", ranks, found, count);
 }
 
-static void all_differ(struct grade *grade)
+static void all_differ(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "all values differ", 0, NULL);
 }
 
-static void equal_values(struct grade *grade)
+static void equal_values(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "two are equal", 2, (const float[]){0.5f, 0.5f});
     check(grade, MAX_ROWS, "five are equal", 5, (const float[]){9.0f, 9.0f, 9.0f, 9.0f, 9.0f});
 }
 
 /** Runs rows with 0 and -0, which compare equal, although the sign bit of -0 - 0 is set and that of 0 - -0 is not. */
-static void two_zeros(struct grade *grade)
+static void two_zeros(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});
     check(grade, MAX_ROWS, "-0 and 0", 2, (const float[]){-0.0f, 0.0f});
@@ -91,7 +91,7 @@ static void two_zeros(struct grade *grade)
                                 "0 and -0 differ: the sign of their difference tells which is below");
 }
 
-static void infinities(struct grade *grade)
+static void infinities(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "one is infinite", 1, (const float[]){INFINITY});
     check(grade, MAX_ROWS, "one is -infinity", 1, (const float[]){-INFINITY});
@@ -99,18 +99,18 @@ static void infinities(struct grade *grade)
           (const float[]){INFINITY, -INFINITY, INFINITY, -INFINITY});
 }
 
-static void not_a_number(struct grade *grade)
+static void not_a_number(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "one is NaN", 1, (const float[]){NAN});
     check(grade, MAX_ROWS, "one is NaN, with its sign set", 1, (const float[]){copysignf(NAN, -1.0f)});
     check(grade, MAX_ROWS, "three are NaN", 3, (const float[]){NAN, NAN, NAN});
 }
 
-static void quick(struct grade *grade)
+static void quick(struct grade_context *grade)
 {
     check(grade, MAX_ROWS, "all values differ", 0, NULL);
     grade_check_counter_is_zero(grade, "shuffles", "a row of finite values that all differ needs no second way");
-    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
+    grade_check_at_most_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, MAX_ROWS, "row");
     grade_check_counter_is_zero(grade, "block_barriers", "there is one warp");
     grade_check_counter_is_zero(grade, "atomic_requests", "each lane counts alone");
 }

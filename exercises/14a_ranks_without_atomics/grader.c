@@ -28,7 +28,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
 }
 
 /** Launches the kernel on `numel` ids and checks every rank. */
-static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
+static void check_ids(struct grade_context *grade, const int32_t *ids, int numel, int num_experts)
 {
     int32_t *const expected = grade_allocate_host(grade, (size_t)numel * sizeof *expected);
     int32_t counts[MAX_EXPERTS] = {0};
@@ -41,11 +41,11 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     const int32_t *const topk_ids = grade_device_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     int32_t *const ranks = grade_device_output(grade, "ranks", (size_t)numel * sizeof *ranks);
 
-    grade_run_launch(grade, rank_launch(topk_ids, numel, num_experts, ranks));
-    grade_check_int(grade, "ranks", "id", expected, ranks, numel);
+    GRADE_LAUNCH_AND_CHECK(grade, rank_ids_launch(topk_ids, numel, num_experts, ranks));
+    grade_check_equal_ints(grade, "ranks", "id", expected, ranks, numel);
 }
 
-static void check(struct grade *grade, int numel, int num_experts, draw *draw_id)
+static void check(struct grade_context *grade, int numel, int num_experts, draw *draw_id)
 {
     int32_t *const ids = grade_allocate_host(grade, (size_t)numel * sizeof *ids);
 
@@ -55,30 +55,30 @@ static void check(struct grade *grade, int numel, int num_experts, draw *draw_id
 }
 
 /** Runs chapter 06's thirteen ids. */
-static void thirteen_ids(struct grade *grade)
+static void thirteen_ids(struct grade_context *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
 
     check_ids(grade, ids, sizeof ids / sizeof *ids, 4);
 }
 
-static void several_rounds(struct grade *grade)
+static void several_rounds(struct grade_context *grade)
 {
     check(grade, 96, 8, draw_any);
     check(grade, 1000, 160, draw_last);
 }
 
-static void invalid_ids(struct grade *grade)
+static void invalid_ids(struct grade_context *grade)
 {
     check(grade, 500, 60, draw_invalid);
 }
 
-static void one_expert(struct grade *grade)
+static void one_expert(struct grade_context *grade)
 {
     check(grade, 100, 1, draw_any);
 }
 
-static void any_number_of_ids(struct grade *grade)
+static void any_number_of_ids(struct grade_context *grade)
 {
     static const int numels[] = {0, 1, 31, 32, 33, 65};
 
@@ -86,18 +86,18 @@ static void any_number_of_ids(struct grade *grade)
         check(grade, numels[i], 5, draw_any);
 }
 
-static void votes(struct grade *grade)
+static void votes(struct grade_context *grade)
 {
     enum { NUMEL = 1024, ROUNDS = NUMEL / WARP_SIZE };
 
     check(grade, NUMEL, MAX_EXPERTS, draw_last);
     grade_check_counter_is_zero(grade, "atomic_requests", "their order decides a rank");
     grade_check_counter_is_zero(grade, "shuffles", "a vote tells all lanes at once");
-    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
-    grade_check_budget_per_unit(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS,
-                                "round");
-    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS,
-                                "round");
+    grade_check_at_most_per_unit(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");
+    grade_check_at_most_per_unit(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 2, ROUNDS,
+                                 "round");
+    grade_check_at_most_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, ROUNDS,
+                                 "round");
 }
 
 const struct grade_case grade_cases[] = {

@@ -8,7 +8,7 @@
 enum { MAX_LAUNCHES = 20 };
 
 /** Launches num_launches times, with num_blocks[launch] blocks each, and checks every block's sum. */
-static void check(struct grade *grade, const int *num_blocks, int num_launches)
+static void check(struct grade_context *grade, const int *num_blocks, int num_launches)
 {
     const size_t elements = (size_t)num_launches * MAX_BLOCKS;
     int32_t *const numbers = grade_allocate_host(grade, elements * sizeof *numbers);
@@ -30,7 +30,7 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
     int32_t *const sums = grade_device_output(grade, "sums", elements * sizeof *sums);
 
     cudaMemcpy(workspace, zeros, WORKSPACE_WORDS * sizeof *zeros, cudaMemcpyHostToDevice);
-    grade_run_launch(grade, sum_over_blocks_launch(device_numbers, num_blocks, num_launches, workspace, sums));
+    GRADE_LAUNCH_AND_CHECK(grade, sum_over_blocks_launch(device_numbers, num_blocks, num_launches, workspace, sums));
 
     const int32_t *const got = grade_download(grade, sums);
 
@@ -46,28 +46,28 @@ static void check(struct grade *grade, const int *num_blocks, int num_launches)
     }
 }
 
-static void one_launch(struct grade *grade)
+static void one_launch(struct grade_context *grade)
 {
     check(grade, (const int[]){5}, 1);
 }
 
-static void two_launches(struct grade *grade)
+static void two_launches(struct grade_context *grade)
 {
     check(grade, (const int[]){4, 4}, 2);
 }
 
-static void four_launches(struct grade *grade)
+static void four_launches(struct grade_context *grade)
 {
     check(grade, (const int[]){4, 4, 4, 4}, 4);
 }
 
 /** Checks that a large launch's words are cleared even if a small launch precedes the next large one. */
-static void sizes_change(struct grade *grade)
+static void sizes_change(struct grade_context *grade)
 {
     check(grade, (const int[]){12, 1, 12, 12, 3, 7, 12, 2, 9}, 9);
 }
 
-static void twenty_launches(struct grade *grade)
+static void twenty_launches(struct grade_context *grade)
 {
     int num_blocks[MAX_LAUNCHES];
 
@@ -76,10 +76,10 @@ static void twenty_launches(struct grade *grade)
     check(grade, num_blocks, MAX_LAUNCHES);
 }
 
-static void few_atomics(struct grade *grade)
+static void few_atomics(struct grade_context *grade)
 {
     check(grade, (const int[]){8, 8}, 2);
-    grade_check_budget_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
+    grade_check_at_most_per_unit(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 2, 2 * 8, "block");
 }
 
 const struct grade_case grade_cases[] = {

@@ -13,14 +13,14 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 /** Finds totals and ranks. Grid: blocks of one warp, all co-resident. */
 static __global__ void __launch_bounds__(WARP_SIZE)
-    words_kernel(const int32_t *ids, int absent, uint32_t *words, int32_t *totals, int32_t *ranks)
+    words_kernel(const int32_t *ids, int absent_block, uint32_t *words, int32_t *totals, int32_t *ranks)
 {
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
     const uint32_t id = (uint32_t)ids[own];
     int both = 0;     /* this lane's contribution to the total (lower half) and to the rank (upper half) */
     bool good = true; /* false: a word was not published */
 
-    if (own == absent)
+    if (own == absent_block)
         return;
 
     // TODO exchange
@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     }
 }
 
-cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
-                                   int32_t *ranks)
+cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absent_block, uint32_t *words,
+                                   int32_t *totals, int32_t *ranks)
 {
     bool fit;
     const cudaError_t status = all_coresident(words_kernel, num_blocks, WARP_SIZE, &fit);
@@ -51,5 +51,5 @@ cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absen
         return status;
     if (!fit)
         return cudaErrorCooperativeLaunchTooLarge;
-    return launch_coresident(false, words_kernel, num_blocks, WARP_SIZE, 0, ids, absent, words, totals, ranks);
+    return launch_coresident(false, words_kernel, num_blocks, WARP_SIZE, 0, ids, absent_block, words, totals, ranks);
 }

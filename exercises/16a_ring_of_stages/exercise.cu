@@ -10,19 +10,19 @@
 
 enum { WARP_SIZE = 32 };
 
-/** Adds up rows. Grid: one block of CONSUMERS + 1 warps, the last of which copies. */
+/** Adds up rows. Grid: one block of CONSUMER_WARPS + 1 warps, the last of which copies. */
 static __global__ void add_kernel(const float *rows, int steps, float *sums)
 {
-    __shared__ __align__(128) float ring[STAGES][LENGTH];
+    __shared__ __align__(128) float ring[STAGES][ROW_LENGTH];
     __shared__ mbarrier filled[STAGES];  /* per phase: 1 arrival, and the bytes that it announces */
-    __shared__ mbarrier emptied[STAGES]; /* per phase: CONSUMERS arrivals */
+    __shared__ mbarrier emptied[STAGES]; /* per phase: CONSUMER_WARPS arrivals */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
     float sum = 0.0f;
 
     if (thread == 0) {
         for (int stage = 0; stage < STAGES; stage++) {
             mbarrier_init(&filled[stage], 1);
-            mbarrier_init(&emptied[stage], CONSUMERS);
+            mbarrier_init(&emptied[stage], CONSUMER_WARPS);
         }
         mbarrier_init_fence();
     }
@@ -30,16 +30,16 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
     for (int step = 0; step < steps; step++) {
         const int stage = step % STAGES, round = step / STAGES;
 
-        if (warp == CONSUMERS && lane == 0) {
+        if (warp == CONSUMER_WARPS && lane == 0) {
             // TODO copy
             // The code does not wait until the stage's previous row has been added. mbarrier_wait(&barrier, parity)
             // waits for the end of a phase: parity 0 identifies the first phase, 1 the second, 0 the third. In a
             // barrier's first phase, a wait for parity 1 returns immediately.
             (void)round;
-            mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
-            bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);
+            mbarrier_arrive_expect(&filled[stage], ROW_LENGTH * sizeof(float));
+            bulk_copy(ring[stage], rows + step * ROW_LENGTH, ROW_LENGTH * sizeof(float), &filled[stage]);
             // END copy
-        } else if (warp < CONSUMERS) {
+        } else if (warp < CONSUMER_WARPS) {
             // TODO add
             // In later rounds, the code waits for a phase that ended long ago. No lane signals that the row was added.
             mbarrier_wait(&filled[stage], 0);
@@ -47,12 +47,12 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
             // END add
         }
     }
-    if (warp < CONSUMERS)
+    if (warp < CONSUMER_WARPS)
         sums[thread] = sum;
 }
 
 cudaError_t sum_rows_launch(const float *rows, int steps, float *sums)
 {
-    add_kernel<<<1, (CONSUMERS + 1) * WARP_SIZE>>>(rows, steps, sums);
+    add_kernel<<<1, (CONSUMER_WARPS + 1) * WARP_SIZE>>>(rows, steps, sums);
     return cudaGetLastError();
 }

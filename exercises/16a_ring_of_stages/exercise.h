@@ -8,15 +8,15 @@
 extern "C" {
 #endif
 
-/** The sizes: CONSUMERS warps add and one warp copies; a row has one number for each adding thread. */
-enum { STAGES = 3, CONSUMERS = 2, LENGTH = 32 * CONSUMERS };
+/** The sizes: CONSUMER_WARPS warps add and one warp copies; a row has one number for each adding thread. */
+enum { STAGES = 3, CONSUMER_WARPS = 2, ROW_LENGTH = 32 * CONSUMER_WARPS };
 
 /**
  * Adds up rows.
  *
- * @param rows   [steps][LENGTH]
+ * @param rows   [steps][ROW_LENGTH]
  * @param steps  at least 0
- * @param sums   [LENGTH]
+ * @param sums   [ROW_LENGTH]
  */
 cudaError_t sum_rows_launch(const float *rows, int steps, float *sums);
 

@@ -10,14 +10,14 @@ extern "C" {
 #endif
 
 /** The shape of a warpgroup's product: 64 rows of weights by up to 24 tokens, rows of 64 elements of bf16. */
-enum { MMA_ROWS = 64, TOKENS = 24, LENGTH = 64 };
+enum { MMA_ROWS = 64, MAX_TOKENS = 24, ROW_LENGTH = 64 };
 
 /**
  * Multiplies every row of weights by every token.
  *
- * @param weights  [MMA_ROWS][LENGTH] bf16
- * @param tokens   [count][LENGTH] bf16
- * @param count    1 to TOKENS
+ * @param weights  [MMA_ROWS][ROW_LENGTH] bf16
+ * @param tokens   [count][ROW_LENGTH] bf16
+ * @param count    1 to MAX_TOKENS
  * @param sums     [count][MMA_ROWS]
  */
 cudaError_t product_launch(const uint16_t *weights, const uint16_t *tokens, int count, float *sums);

@@ -14,7 +14,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 /* Waits for the previous kernel. If the grader counts only what runs before the wait, the thread ends here. */
 #define WAIT()                  \
     wait_for_previous_kernel(); \
-    if (to_the_wait)            \
+    if (stop_at_wait)           \
     return
 
 /** Computes the token of a step. Grid: one block of WIDTH threads. */
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(WIDTH)
 
 /** Adds a row's bias and its product with the token to the row's logit. Grid: one block of WIDTH threads per row. */
 static __global__ void __launch_bounds__(WIDTH)
-    logits_kernel(const int32_t *weights, const int32_t *bias, const int32_t *token, bool to_the_wait, int32_t *logits)
+    logits_kernel(const int32_t *weights, const int32_t *bias, const int32_t *token, bool stop_at_wait, int32_t *logits)
 {
     __shared__ int32_t sum;
     const int thread = threadIdx.x, row = blockIdx.x;
@@ -56,16 +56,16 @@ static __global__ void __launch_bounds__(WIDTH)
 }
 
 cudaError_t decode_steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
-                                int num_steps, bool to_the_wait, int32_t *token, int32_t *logits)
+                                int num_steps, bool stop_at_wait, int32_t *token, int32_t *logits)
 {
     cudaError_t status = cudaSuccess;
 
     for (int step = 0; status == cudaSuccess && step < num_steps; step++) {
-        if (!to_the_wait)
+        if (!stop_at_wait)
             status = launch_overlapping(true, token_kernel, 1, WIDTH, 0, 0, prompt + step * WIDTH, logits, num_rows,
                                         token);
         if (status == cudaSuccess)
-            status = launch_overlapping(true, logits_kernel, num_rows, WIDTH, 0, 0, weights, bias, token, to_the_wait,
+            status = launch_overlapping(true, logits_kernel, num_rows, WIDTH, 0, 0, weights, bias, token, stop_at_wait,
                                         logits);
     }
     return status;

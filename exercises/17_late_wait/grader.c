@@ -11,7 +11,7 @@ struct steps {
 };
 
 /** Draws a number from -4 to 4, but not 0, for each element. */
-static int32_t *draw(struct grade *grade, int count)
+static int32_t *draw(struct grade_context *grade, int count)
 {
     int32_t *const numbers = grade_allocate_host(grade, (size_t)count * sizeof *numbers);
 
@@ -23,7 +23,7 @@ static int32_t *draw(struct grade *grade, int count)
 }
 
 /** Computes the logits on the host. */
-static void expect(struct grade *grade, struct steps *steps)
+static void expect(struct grade_context *grade, struct steps *steps)
 {
     int32_t token[WIDTH];
 
@@ -40,8 +40,8 @@ static void expect(struct grade *grade, struct steps *steps)
     }
 }
 
-/** Runs `num_steps` steps on `num_rows` rows. Checks every logit, unless to_the_wait ends the threads at the wait. */
-static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wait)
+/** Runs `num_steps` steps on `num_rows` rows. Checks every logit, unless stop_at_wait ends the threads at the wait. */
+static void run(struct grade_context *grade, int num_rows, int num_steps, bool stop_at_wait)
 {
     struct steps steps = {.num_rows = num_rows,
                           .num_steps = num_steps,
@@ -54,7 +54,7 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
     memset(zeros, 0, row_bytes);
     expect(grade, &steps);
     grade_describe_input(grade, "%d row%s, %d step%s%s", num_rows, num_rows == 1 ? "" : "s", num_steps,
-                         num_steps == 1 ? "" : "s", to_the_wait ? ", up to the wait" : "");
+                         num_steps == 1 ? "" : "s", stop_at_wait ? ", up to the wait" : "");
 
     const int32_t *const weights = grade_device_input(grade, "weights", steps.weights, row_bytes * WIDTH);
     const int32_t *const bias = grade_device_input(grade, "bias", steps.bias, row_bytes);
@@ -63,25 +63,25 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
     int32_t *const token = grade_device_output(grade, "token", WIDTH * sizeof *token);
     int32_t *const logits = grade_device_inout(grade, "logits", zeros, row_bytes);
 
-    grade_run_launch(grade,
-                     decode_steps_launch(weights, bias, prompt, num_rows, num_steps, to_the_wait, token, logits));
-    if (!to_the_wait)
-        grade_check_int(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
+    GRADE_LAUNCH_AND_CHECK(
+        grade, decode_steps_launch(weights, bias, prompt, num_rows, num_steps, stop_at_wait, token, logits));
+    if (!stop_at_wait)
+        grade_check_equal_ints(grade, "logits", "row", steps.logits, logits, (size_t)num_rows);
 }
 
-static void one_step(struct grade *grade)
+static void one_step(struct grade_context *grade)
 {
     run(grade, 3, 1, false);
 }
 
-static void some_steps(struct grade *grade)
+static void some_steps(struct grade_context *grade)
 {
     run(grade, 1, 2, false);
     run(grade, 7, 4, false);
 }
 
 /** Counts the operations before the wait; each row has a block of two warps. */
-static void what_runs_before_the_wait(struct grade *grade)
+static void what_runs_before_the_wait(struct grade_context *grade)
 {
     enum { ROWS = 5 };
 
@@ -95,9 +95,9 @@ static void what_runs_before_the_wait(struct grade *grade)
                          "shared memory belongs to the block: the sum can begin before WAIT()");
     grade_check_at_least(grade, "block_barriers", grade_counter(grade, "block_barriers"), ROWS,
                          "the barrier waits only for the own block: it can stand before WAIT()");
-    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
-                                "row");
-    grade_check_budget_per_unit(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
+    grade_check_at_most_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
+                                 "row");
+    grade_check_at_most_per_unit(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
 }
 
 const struct grade_case grade_cases[] = {
@@ -106,4 +106,4 @@ const struct grade_case grade_cases[] = {
     {"what_runs_before_the_wait", what_runs_before_the_wait, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
-const struct gpu_needs grade_needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};
+const struct gpu_needs grade_gpu_needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};

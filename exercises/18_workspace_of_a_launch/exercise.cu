@@ -59,8 +59,8 @@ static int make_call(const struct workspace_call *call)
     int number = take(call);
 
     // TODO provide
-    // Captures take spare workspaces. Outside of captures, make sure that there are enough: allocate AT_ONCE more as
-    // soon as fewer than SPARE are left.
+    // Captures take spare workspaces. Outside of captures, make sure that there are enough: allocate
+    // WORKSPACES_PER_ALLOCATION more as soon as fewer than MIN_SPARE_WORKSPACES are left.
     if (number < 0 && count_spare(call->num_experts) == 0)
         allocate(1, call->num_experts);
     // END provide

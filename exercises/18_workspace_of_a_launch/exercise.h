@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { MAX_CALLS = 24, MAX_WORKSPACES = 64, AT_ONCE = 8, SPARE = 4 };
+enum { MAX_CALLS = 24, MAX_WORKSPACES = 64, WORKSPACES_PER_ALLOCATION = 8, MIN_SPARE_WORKSPACES = 4 };
 
 /** A call that launches a kernel that needs a workspace. */
 struct workspace_call {

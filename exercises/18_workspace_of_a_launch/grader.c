@@ -28,8 +28,8 @@ static const char *reason_apart(const struct workspace_call *a, const struct wor
     return a->num_experts != b->num_experts ? "rows have another length" : NULL;
 }
 
-static void check_pair(struct grade *grade, const struct workspace_call *calls, const struct call_workspaces *got,
-                       int i, int j)
+static void check_pair(struct grade_context *grade, const struct workspace_call *calls,
+                       const struct call_workspaces *got, int i, int j)
 {
     const char *const reason = reason_apart(&calls[i], &calls[j]);
     const bool same = got->workspace_index[i] == got->workspace_index[j];
@@ -44,7 +44,7 @@ static void check_pair(struct grade *grade, const struct workspace_call *calls, 
 }
 
 /** Makes the calls and checks the results; at most `most` workspaces may be allocated. */
-static void check(struct grade *grade, const struct workspace_call *calls, int num_calls, int most)
+static void check(struct grade_context *grade, const struct workspace_call *calls, int num_calls, int most)
 {
     struct call_workspaces got;
     char name[96];
@@ -66,38 +66,38 @@ static void check(struct grade *grade, const struct workspace_call *calls, int n
         grade_fail(grade, "workspaces: %d were allocated, at most %d are needed", allocated, most);
 }
 
-static void one_stream(struct grade *grade)
+static void one_stream(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 256}, {1, 0, 256}};
 
-    check(grade, calls, 3, AT_ONCE);
+    check(grade, calls, 3, WORKSPACES_PER_ALLOCATION);
 }
 
-static void two_streams(struct grade *grade)
+static void two_streams(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {2, 0, 256}, {1, 0, 256}, {2, 0, 256}};
 
-    check(grade, calls, 4, AT_ONCE);
+    check(grade, calls, 4, WORKSPACES_PER_ALLOCATION);
 }
 
-static void two_captures(struct grade *grade)
+static void two_captures(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 1, 256}, {1, 1, 256},
                                                   {1, 2, 256}, {1, 0, 256}, {2, 0, 256}};
 
-    check(grade, calls, 6, AT_ONCE);
+    check(grade, calls, 6, WORKSPACES_PER_ALLOCATION);
 }
 
-static void two_models(struct grade *grade)
+static void two_models(struct grade_context *grade)
 {
     static const struct workspace_call calls[] = {{1, 0, 256}, {1, 0, 128}, {1, 1, 128},
                                                   {1, 0, 256}, {1, 2, 256}, {1, 0, 128}};
 
-    check(grade, calls, 6, 2 * AT_ONCE);
+    check(grade, calls, 6, 2 * WORKSPACES_PER_ALLOCATION);
 }
 
-/** Makes one call on each of 1 to 10 streams outside captures, then one call in each of SPARE captures. */
-static void enough_for_captures(struct grade *grade)
+/** Makes one call on each of 1 to 10 streams outside captures, then one in each of MIN_SPARE_WORKSPACES captures. */
+static void enough_for_captures(struct grade_context *grade)
 {
     for (int streams = 1; streams <= 10; streams++) {
         struct workspace_call calls[MAX_CALLS];
@@ -105,13 +105,15 @@ static void enough_for_captures(struct grade *grade)
 
         for (; num_calls < streams; num_calls++)
             calls[num_calls] = (struct workspace_call){num_calls + 1, 0, 256};
-        for (captures = 0; captures < SPARE; captures++)
+        for (captures = 0; captures < MIN_SPARE_WORKSPACES; captures++)
             calls[num_calls++] = (struct workspace_call){1, captures + 1, 256};
-        check(grade, calls, num_calls, streams + SPARE <= AT_ONCE ? AT_ONCE : 2 * AT_ONCE);
+        check(grade, calls, num_calls,
+              streams + MIN_SPARE_WORKSPACES <= WORKSPACES_PER_ALLOCATION ? WORKSPACES_PER_ALLOCATION
+                                                                          : 2 * WORKSPACES_PER_ALLOCATION);
     }
 }
 
-static void any_calls(struct grade *grade)
+static void any_calls(struct grade_context *grade)
 {
     struct workspace_call calls[MAX_CALLS] = {{0, 0, 64}, {0, 0, 65}};
 
@@ -120,7 +122,7 @@ static void any_calls(struct grade *grade)
             calls[i] = (struct workspace_call){(int)random_below(grade_random(grade), 2),
                                                (int)random_below(grade_random(grade), 3),
                                                64 + (int)random_below(grade_random(grade), 2)};
-        check(grade, calls, MAX_CALLS, 4 * AT_ONCE);
+        check(grade, calls, MAX_CALLS, 4 * WORKSPACES_PER_ALLOCATION);
     }
 }
 

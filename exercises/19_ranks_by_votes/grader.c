@@ -35,7 +35,7 @@ static int rank_of(const float *row, int group)
     return rank;
 }
 
-static void check_rank(struct grade *grade, const float *row, int token, int group, const int *got)
+static void check_rank(struct grade_context *grade, const float *row, int token, int group, const int *got)
 {
     const int expected = rank_of(row, group);
 
@@ -46,7 +46,7 @@ static void check_rank(struct grade *grade, const float *row, int token, int gro
                    (double)row[group], expected, *got);
 }
 
-static void check(struct grade *grade, int num_tokens, fill *fill_scores)
+static void check(struct grade_context *grade, int num_tokens, fill *fill_scores)
 {
     const size_t count = (size_t)num_tokens * NUM_GROUPS;
     float *const scores = grade_allocate_host(grade, count * sizeof *scores);
@@ -57,7 +57,7 @@ static void check(struct grade *grade, int num_tokens, fill *fill_scores)
     const float *const device_scores = grade_device_input(grade, "scores", scores, count * sizeof *scores);
     int *const device_ranks = grade_device_output(grade, "ranks", count * sizeof *device_ranks);
 
-    grade_run_launch(grade, ranks_launch(device_scores, num_tokens, device_ranks));
+    GRADE_LAUNCH_AND_CHECK(grade, rank_groups_launch(device_scores, num_tokens, device_ranks));
 
     const int *const ranks = grade_download(grade, device_ranks);
 
@@ -66,42 +66,42 @@ static void check(struct grade *grade, int num_tokens, fill *fill_scores)
             check_rank(grade, scores + (size_t)token * NUM_GROUPS, token, group, &ranks[token * NUM_GROUPS + group]);
 }
 
-static void one_token(struct grade *grade)
+static void one_token(struct grade_context *grade)
 {
     check(grade, 1, fill_descending);
 }
 
-static void many_tokens(struct grade *grade)
+static void many_tokens(struct grade_context *grade)
 {
     check(grade, 64, grade_fill_distinct);
 }
 
-static void equal_scores(struct grade *grade)
+static void equal_scores(struct grade_context *grade)
 {
     check(grade, 1, fill_equal);
     check(grade, 32, grade_fill_ties);
 }
 
-static void last_block(struct grade *grade)
+static void last_block(struct grade_context *grade)
 {
     for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
         check(grade, num_tokens, grade_fill_distinct);
 }
 
-static void votes(struct grade *grade)
+static void votes(struct grade_context *grade)
 {
     enum { TOKENS = 8 };
 
     check(grade, TOKENS, grade_fill_distinct);
     grade_check_at_least(grade, "votes", grade_counter(grade, "votes"), 2 * TOKENS, "all pairs are compared by votes");
-    grade_check_budget_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
+    grade_check_at_most_per_unit(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
     grade_check_counter_is_zero(grade, "shuffles", "each lane can load the two scores that it compares");
     grade_check_counter_is_zero(grade, "shared_store_requests", "a vote tells all lanes at once");
     grade_check_counter_is_zero(grade, "atomic_requests", "a vote counts all rivals at once");
-    grade_check_budget_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS,
-                                "warp");
-    grade_check_budget_per_unit(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1,
-                                TOKENS, "warp");
+    grade_check_at_most_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, TOKENS,
+                                 "warp");
+    grade_check_at_most_per_unit(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 1,
+                                 TOKENS, "warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -23,7 +23,7 @@ static uint64_t stream_of(const char *name)
 }
 
 /** Frees the case's arrays and memory. */
-static void clean(struct grade *grade)
+static void clean(struct grade_context *grade)
 {
     for (int i = 0; i < grade->num_arrays; i++)
         device_buffer_free(&grade->arrays[i].buffer);
@@ -34,13 +34,13 @@ static void clean(struct grade *grade)
     grade->num_arrays = grade->num_host_allocations = grade->max_host_allocations = 0;
 }
 
-void grade_run_case(struct grade *grade, const struct grade_case *grade_case)
+void grade_run_case(struct grade_context *grade, const struct grade_case *grade_case)
 {
     grade->random = random_seed(grade->seed, stream_of(grade_case->name));
     grade->input_description[0] = grade->message[0] = '\0';
     grade->num_measurements = 0;
     grade->result = GRADE_PASSED;
-    grade->status = cudaSuccess;
+    grade->failed_launch_status = cudaSuccess;
     cudaGetLastError(); /* clears the error of an earlier case */
     backend_reset_counters();
     if (setjmp(grade->failure_target) == 0)
@@ -49,7 +49,8 @@ void grade_run_case(struct grade *grade, const struct grade_case *grade_case)
 }
 
 /** Ends the case with a message and the description from grade_describe_input(). */
-static _Noreturn void end_case(struct grade *grade, enum grade_result result, const char *format, va_list arguments)
+static _Noreturn void end_case(struct grade_context *grade, enum grade_result result, const char *format,
+                               va_list arguments)
 {
     char text[GRADE_MESSAGE_SIZE];
     const char *advice;
@@ -65,7 +66,7 @@ static _Noreturn void end_case(struct grade *grade, enum grade_result result, co
     longjmp(grade->failure_target, 1);
 }
 
-_Noreturn void grade_fail(struct grade *grade, const char *format, ...)
+_Noreturn void grade_fail(struct grade_context *grade, const char *format, ...)
 {
     va_list arguments;
 
@@ -73,7 +74,7 @@ _Noreturn void grade_fail(struct grade *grade, const char *format, ...)
     end_case(grade, GRADE_FAILED, format, arguments);
 }
 
-static _Noreturn void end_as(struct grade *grade, enum grade_result result, const char *format, ...)
+static _Noreturn void end_as(struct grade_context *grade, enum grade_result result, const char *format, ...)
 {
     va_list arguments;
 
@@ -81,21 +82,21 @@ static _Noreturn void end_as(struct grade *grade, enum grade_result result, cons
     end_case(grade, result, format, arguments);
 }
 
-_Noreturn void grade_fail_launch(struct grade *grade, cudaError_t status, const char *text)
+_Noreturn void grade_fail_launch(struct grade_context *grade, cudaError_t status, const char *text)
 {
-    grade->status = status;
+    grade->failed_launch_status = status;
     end_as(grade, GRADE_FAULTED, "%s",
            grade->shared_results && grade->shared_results->fault[0] ? grade->shared_results->fault : text);
 }
 
-_Noreturn void grade_give_up(struct grade *grade, const struct error *error)
+_Noreturn void grade_end_ungraded(struct grade_context *grade, const struct error *error)
 {
-    end_as(grade, GRADE_NOT_TRIED, "not your fault: %s", error->text);
+    end_as(grade, GRADE_UNGRADED, "not your fault: %s", error->text);
 }
 
 /* --- input -------------------------------------------------------------------------------------------------------- */
 
-struct random *grade_random(struct grade *grade)
+struct random *grade_random(struct grade_context *grade)
 {
     return &grade->random;
 }
@@ -112,7 +113,7 @@ void grade_fill_ties(struct random *random, float *values, int count)
         values[i] = (float)random_below(random, 3) - 1.0f;
 }
 
-void grade_describe_input(struct grade *grade, const char *format, ...)
+void grade_describe_input(struct grade_context *grade, const char *format, ...)
 {
     va_list arguments;
 
@@ -121,7 +122,7 @@ void grade_describe_input(struct grade *grade, const char *format, ...)
     va_end(arguments);
 }
 
-void *grade_allocate_host(struct grade *grade, size_t bytes)
+void *grade_allocate_host(struct grade_context *grade, size_t bytes)
 {
     struct error error;
     void *memory;
@@ -132,47 +133,47 @@ void *grade_allocate_host(struct grade *grade, size_t bytes)
 
         if (!larger) {
             error_set(&error, "out of memory");
-            grade_give_up(grade, &error);
+            grade_end_ungraded(grade, &error);
         }
         grade->host_allocations = larger;
         grade->max_host_allocations = most;
     }
     if (!memory_allocate(&memory, bytes, &error))
-        grade_give_up(grade, &error);
+        grade_end_ungraded(grade, &error);
     grade->host_allocations[grade->num_host_allocations++] = memory;
     return memory;
 }
 
 /* --- device memory ------------------------------------------------------------------------------------------------ */
 
-static struct grade_array *add_array(struct grade *grade, const char *name, size_t bytes)
+static struct grade_array *add_array(struct grade_context *grade, const char *name, size_t bytes)
 {
     struct grade_array *const array = &grade->arrays[grade->num_arrays];
     struct error error;
 
     if (grade->num_arrays == GRADE_MAX_ARRAYS) {
         error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
-        grade_give_up(grade, &error);
+        grade_end_ungraded(grade, &error);
     }
     if (!device_buffer_allocate(&array->buffer, name, bytes, 0, &error))
-        grade_give_up(grade, &error);
+        grade_end_ungraded(grade, &error);
     array->name = name;
     array->initial_contents = NULL;
     grade->num_arrays++;
     return array;
 }
 
-static struct grade_array *add_copy(struct grade *grade, const char *name, const void *host, size_t bytes)
+static struct grade_array *add_copy(struct grade_context *grade, const char *name, const void *host, size_t bytes)
 {
     struct grade_array *const array = add_array(grade, name, bytes);
     struct error error;
 
     if (!device_buffer_upload(&array->buffer, host, &error))
-        grade_give_up(grade, &error);
+        grade_end_ungraded(grade, &error);
     return array;
 }
 
-void *grade_device_input(struct grade *grade, const char *name, const void *host, size_t bytes)
+void *grade_device_input(struct grade_context *grade, const char *name, const void *host, size_t bytes)
 {
     struct grade_array *const array = add_copy(grade, name, host, bytes);
     void *const copy = grade_allocate_host(grade, bytes);
@@ -181,22 +182,22 @@ void *grade_device_input(struct grade *grade, const char *name, const void *host
     return array->buffer.data;
 }
 
-void *grade_device_inout(struct grade *grade, const char *name, const void *host, size_t bytes)
+void *grade_device_inout(struct grade_context *grade, const char *name, const void *host, size_t bytes)
 {
     return add_copy(grade, name, host, bytes)->buffer.data;
 }
 
-void *grade_device_output(struct grade *grade, const char *name, size_t bytes)
+void *grade_device_output(struct grade_context *grade, const char *name, size_t bytes)
 {
     struct grade_array *const array = add_array(grade, name, bytes);
     struct error error;
 
-    if (!device_buffer_poison(&array->buffer, GRADE_POISON, &error))
-        grade_give_up(grade, &error);
+    if (!device_buffer_poison(&array->buffer, GRADE_POISON_BYTE, &error))
+        grade_end_ungraded(grade, &error);
     return array->buffer.data;
 }
 
-const void *grade_download(struct grade *grade, const void *device)
+const void *grade_download(struct grade_context *grade, const void *device)
 {
     struct error error = {.text = "the grader asks for an array that it did not make"};
 
@@ -211,18 +212,18 @@ const void *grade_download(struct grade *grade, const void *device)
             break;
         }
     }
-    grade_give_up(grade, &error);
+    grade_end_ungraded(grade, &error);
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
-void grade_take_counters(struct grade *grade)
+void grade_read_and_reset_counters(struct grade_context *grade)
 {
     backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
 
-void grade_finish_launch(struct grade *grade)
+void grade_check_launch(struct grade_context *grade)
 {
     const cudaError_t status = grade->child_status;
     struct error error;

@@ -24,7 +24,7 @@
    earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
-bool grade_allocate_child_results(struct grade *grade)
+bool grade_allocate_child_results(struct grade_context *grade)
 {
     if (!grade_has_counters(grade))
         return true;
@@ -33,7 +33,7 @@ bool grade_allocate_child_results(struct grade *grade)
     if (grade->shared_results == MAP_FAILED)
         grade->shared_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
-    backend_count_request_lines();
+    backend_enable_request_counts_by_line();
     return grade->shared_results && backend_share_memory_with_forks();
 }
 
@@ -49,7 +49,7 @@ static void become_the_learners(pid_t parent)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LAUNCH_SECONDS}, NULL);
 }
 
-void grade_child_store_status(struct grade *grade, cudaError_t status)
+void grade_child_store_status(struct grade_context *grade, cudaError_t status)
 {
     struct grade_child_results *const results = grade->shared_results;
 
@@ -66,7 +66,7 @@ void grade_child_store_status(struct grade *grade, cudaError_t status)
     _exit(0);
 }
 
-void grade_child_store_result(struct grade *grade, const void *result, size_t bytes)
+void grade_child_store_result(struct grade_context *grade, const void *result, size_t bytes)
 {
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(grade->shared_results->result, result, bytes);
@@ -97,7 +97,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
                  WEXITSTATUS(status));
 }
 
-bool grade_fork_child(struct grade *grade)
+bool grade_fork_child(struct grade_context *grade)
 {
     struct grade_child_results *const results = grade->shared_results;
     const pid_t parent = getpid();
@@ -105,7 +105,7 @@ bool grade_fork_child(struct grade *grade)
     int status = 0;
 
     grade->child_status = cudaSuccess;
-    grade->child_end_text[0] = '\0';
+    grade->child_abnormal_end[0] = '\0';
     if (!results)
         return true;
     memset(results, 0, sizeof *results);
@@ -118,33 +118,33 @@ bool grade_fork_child(struct grade *grade)
         return true;
     }
     if (child < 0) {
-        snprintf(grade->child_end_text, sizeof grade->child_end_text, "not your fault: no process to launch in: %s",
-                 strerror(errno));
+        snprintf(grade->child_abnormal_end, sizeof grade->child_abnormal_end,
+                 "not your fault: no process to launch in: %s", strerror(errno));
         return false;
     }
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         ;
     if (!results->ended_normally || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        say_death(status, &used, grade->child_end_text, sizeof grade->child_end_text);
+        say_death(status, &used, grade->child_abnormal_end, sizeof grade->child_abnormal_end);
     grade->child_status = results->status;
     return false;
 }
 
 /** Returns the launch's status, or ends the case if the process died. */
-cudaError_t grade_child_status(struct grade *grade)
+cudaError_t grade_fetch_child_status(struct grade_context *grade)
 {
-    if (grade->child_end_text[0])
-        grade_fail_launch(grade, cudaErrorLaunchFailure, grade->child_end_text);
+    if (grade->child_abnormal_end[0])
+        grade_fail_launch(grade, cudaErrorLaunchFailure, grade->child_abnormal_end);
     if (grade->shared_results)
         grade->counters = grade->shared_results->counters;
     else
-        grade_take_counters(grade);
+        grade_read_and_reset_counters(grade);
     return grade->child_status;
 }
 
-void grade_finish_call(struct grade *grade, void *result, size_t bytes)
+void grade_fetch_child_result(struct grade_context *grade, void *result, size_t bytes)
 {
-    grade_child_status(grade);
+    grade_fetch_child_status(grade);
     if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
         memcpy(result, grade->shared_results->result, bytes);
 }

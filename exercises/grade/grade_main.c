@@ -46,10 +46,10 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
 }
 
 /** Reports how a case ended and the figures that it measured. */
-static void report_case(const struct grade_case *grade_case, struct grade *grade)
+static void report_case(const struct grade_case *grade_case, struct grade_context *grade)
 {
     static const char *const results[] = {
-        [GRADE_PASSED] = "pass", [GRADE_FAILED] = "fail", [GRADE_FAULTED] = "fault", [GRADE_NOT_TRIED] = "fault"};
+        [GRADE_PASSED] = "pass", [GRADE_FAILED] = "fail", [GRADE_FAULTED] = "fault", [GRADE_UNGRADED] = "fault"};
 
     for (int i = 0; i < grade->num_measurements; i++)
         report("measure\t%s\t%.17g", grade->measurements[i].name, grade->measurements[i].value);
@@ -63,13 +63,14 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
  * Checks whether the next case can use the device: a fault may have made it unusable, or an endless launch may still be
  * running.
  */
-static bool can_go_on(const struct grade *grade)
+static bool can_go_on(const struct grade_context *grade)
 {
-    return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
+    return grade->failed_launch_status != cudaErrorLaunchTimeout &&
+           (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
 }
 
 /** Checks whether the options select a case. */
-static bool is_asked(const struct grade *grade, const struct grade_case *grade_case, const char *only)
+static bool is_asked(const struct grade_context *grade, const struct grade_case *grade_case, const char *only)
 {
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
 }
@@ -83,7 +84,7 @@ struct grade_options {
 };
 
 /** Runs the cases. Returns the number of cases that did not pass, or -1 if there was no case to run. */
-static int try_cases(struct grade *grade, const struct grade_options *options)
+static int try_cases(struct grade_context *grade, const struct grade_options *options)
 {
     int planned = 0, failed = 0;
     bool device = true;
@@ -101,7 +102,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
             grade_run_case(grade, &grade_cases[i]);
             device = can_go_on(grade);
         } else {
-            grade->result = GRADE_NOT_TRIED;
+            grade->result = GRADE_UNGRADED;
             grade->num_measurements = 0;
             snprintf(grade->message, sizeof grade->message, "not tried, since an earlier case did not end well");
         }
@@ -113,7 +114,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
 }
 
 /** Writes the first launch's trace; the launch runs in this process. Returns false with a reason on failure. */
-static bool trace_case(struct grade *grade, const char *only, FILE *file, struct error *error)
+static bool trace_case(struct grade_context *grade, const char *only, FILE *file, struct error *error)
 {
     for (int i = 0; i < num_grade_cases; i++) {
         if (!is_asked(grade, &grade_cases[i], only))
@@ -127,7 +128,7 @@ static bool trace_case(struct grade *grade, const char *only, FILE *file, struct
     return error_set(error, "no kernel was launched (exercises in host code launch none)");
 }
 
-static int write_trace(struct grade *grade, const char *only, const char *path)
+static int write_trace(struct grade_context *grade, const char *only, const char *path)
 {
     FILE *const file = fopen(path, "w");
     struct error error = {0};
@@ -172,12 +173,12 @@ static bool read_arguments(int argc, char **argv, struct grade_options *options)
     return true;
 }
 
-/** The default for graders that do not define grade_needs. */
-__attribute__((weak)) const struct gpu_needs grade_needs = {0};
+/** The default for graders that do not define grade_gpu_needs. */
+__attribute__((weak)) const struct gpu_needs grade_gpu_needs = {0};
 
 int main(int argc, char **argv)
 {
-    static struct grade grade;
+    static struct grade_context grade;
     struct grade_options options = {0};
     struct error error;
     int failed;
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
         return 2;
     }
     grade.seed = options.seed;
-    if (!backend_open(&grade.backend, &grade_needs, &error)) {
+    if (!backend_open(&grade.backend, &grade_gpu_needs, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 3;
     }

@@ -6,19 +6,19 @@
 
 enum { WARP_SIZE = 32 };
 
-void grade_fill_random(struct random *random, int32_t *counts, int num_experts)
+void grade_fill_counts_random(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = (int32_t)random_below(random, 1000);
 }
 
-void grade_fill_small(struct random *random, int32_t *counts, int num_experts)
+void grade_fill_counts_positive(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = 1 + (int32_t)random_below(random, 99);
 }
 
-void grade_fill_equal(struct random *random, int32_t *counts, int num_experts)
+void grade_fill_counts_equal(struct random *random, int32_t *counts, int num_experts)
 {
     const int32_t count = 1 + (int32_t)random_below(random, 1000);
 
@@ -26,21 +26,21 @@ void grade_fill_equal(struct random *random, int32_t *counts, int num_experts)
         counts[e] = count;
 }
 
-void grade_fill_zero(struct random *random, int32_t *counts, int num_experts)
+void grade_fill_counts_zero(struct random *random, int32_t *counts, int num_experts)
 {
     (void)random;
     for (int e = 0; e < num_experts; e++)
         counts[e] = 0;
 }
 
-void grade_fill_one(struct random *random, int32_t *counts, int num_experts)
+void grade_fill_counts_of_one_expert(struct random *random, int32_t *counts, int num_experts)
 {
-    grade_fill_zero(random, counts, num_experts);
+    grade_fill_counts_zero(random, counts, num_experts);
     counts[random_below(random, (uint32_t)num_experts)] = 1 + (int32_t)random_below(random, 999);
 }
 
 /** Fails the case with a message about the wrong offset. For the list's total, `expert` is num_experts. */
-static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int num_experts, int32_t expected,
+static _Noreturn void fail_offset(struct grade_context *grade, int list, int expert, int num_experts, int32_t expected,
                                   int32_t got)
 {
     char which[96];
@@ -57,7 +57,8 @@ static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int
     grade_fail(grade, "%s: expected offset %" PRId32 ", got %" PRId32, which, expected, got);
 }
 
-static void check_list(struct grade *grade, int list, int num_experts, const int32_t *counts, const int32_t *offsets)
+static void check_list(struct grade_context *grade, int list, int num_experts, const int32_t *counts,
+                       const int32_t *offsets)
 {
     int32_t expected = 0;
 
@@ -70,7 +71,7 @@ static void check_list(struct grade *grade, int list, int num_experts, const int
 }
 
 /** Describes the lists for error messages; a single short list with its counts. */
-static void describe_counts(struct grade *grade, int num_lists, int num_experts, const int32_t *counts)
+static void describe_counts(struct grade_context *grade, int num_lists, int num_experts, const int32_t *counts)
 {
     enum { MAX_SHOWN = 8 };
     char shown[MAX_SHOWN * 12 + 2] = "";
@@ -84,7 +85,8 @@ static void describe_counts(struct grade *grade, int num_lists, int num_experts,
                          num_experts == 1 ? "" : "s", shown);
 }
 
-void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill)
+void grade_check_scan(struct grade_context *grade, grade_scan_launch_function *launch, int num_lists, int num_experts,
+                      grade_fill_counts_function *fill)
 {
     const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
     int32_t *const counts = grade_allocate_host(grade, num_counts * sizeof *counts);
@@ -96,7 +98,7 @@ void grade_check_scan(struct grade *grade, grade_scan_launch *launch, int num_li
     const int32_t *const device_counts = grade_device_input(grade, "counts", counts, num_counts * sizeof *counts);
     int32_t *const device_offsets = grade_device_output(grade, "offsets", num_offsets * sizeof *device_offsets);
 
-    grade_run_launch(grade, launch(device_counts, num_lists, num_experts, device_offsets));
+    GRADE_LAUNCH_AND_CHECK(grade, launch(device_counts, num_lists, num_experts, device_offsets));
 
     const int32_t *const offsets = grade_download(grade, device_offsets);
 

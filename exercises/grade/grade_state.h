@@ -20,8 +20,8 @@ struct grade_child_results {
     unsigned char result[GRADE_MAX_RESULT_BYTES];
 };
 
-/** How a case ended. GRADE_NOT_TRIED: the grader failed, or an earlier case left the device unusable. */
-enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
+/** How a case ended. GRADE_UNGRADED: the grader failed, or an earlier case left the device unusable. */
+enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_UNGRADED };
 
 /** A figure that a case measured and that is shown to the learner. */
 struct grade_measurement {
@@ -36,16 +36,16 @@ struct grade_array {
     const void *initial_contents; /**< the contents, which a launch must not change; NULL for an output */
 };
 
-struct grade {
+struct grade_context {
     jmp_buf failure_target; /**< the longjmp() target of a failure */
     uint64_t seed;
     struct random random;
     struct backend_info backend;
     struct grade_child_results *shared_results; /**< shared with the learner's processes; NULL on a GPU */
-    cudaError_t child_status; /**< the launch's status, set by grade_fork_child() and grade_child_store_status() */
-    char child_end_text[192]; /**< how the process ended if not normally, or "" */
+    cudaError_t child_status;     /**< the launch's status, set by grade_fork_child() and grade_child_store_status() */
+    char child_abnormal_end[192]; /**< how the process ended if not normally, or "" */
     struct run_counters
-        counters; /**< counters of the launches that grade_run_launch() or a similar function waited for */
+        counters; /**< counters of the launches that GRADE_LAUNCH_AND_CHECK() or a similar function waited for */
     char input_description[GRADE_INPUT_DESCRIPTION_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
@@ -55,23 +55,23 @@ struct grade {
     int num_measurements;
     enum grade_result result;
     char message[GRADE_MESSAGE_SIZE];
-    cudaError_t status; /**< status of the failed launch */
+    cudaError_t failed_launch_status;
 };
 
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */
-void grade_run_case(struct grade *grade, const struct grade_case *grade_case);
+void grade_run_case(struct grade_context *grade, const struct grade_case *grade_case);
 
 /** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
-bool grade_allocate_child_results(struct grade *grade);
+bool grade_allocate_child_results(struct grade_context *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
-void grade_take_counters(struct grade *grade);
+void grade_read_and_reset_counters(struct grade_context *grade);
 
 /** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
  * `text`. */
-_Noreturn void grade_fail_launch(struct grade *grade, cudaError_t status, const char *text);
+_Noreturn void grade_fail_launch(struct grade_context *grade, cudaError_t status, const char *text);
 
 /** Ends the case because of a problem that is not the learner's fault. */
-_Noreturn void grade_give_up(struct grade *grade, const struct error *error);
+_Noreturn void grade_end_ungraded(struct grade_context *grade, const struct error *error);
 
 #endif

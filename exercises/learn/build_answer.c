@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static void add_formatted(struct command *
 }
 
 /** Appends a compiler's output to the messages. Returns false if out of memory. */
-static bool add_messages(struct built_answer *built, const struct child_text *said)
+static bool add_messages(struct built_answer *built, const struct child_output *said)
 {
     const size_t before = built->messages ? strlen(built->messages) : 0;
     char *const longer = realloc(built->messages, before + said->size + 1);
@@ -88,13 +88,13 @@ static enum build_result run(struct command *command, struct built_answer *built
                                           .memory_bytes = SIZE_MAX,
                                           .output_bytes = (size_t)64 << 20,
                                           .max_events = 1};
-    const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
+    const struct child_output stopped = {.text = no_end, .size = strlen(no_end)};
     struct child_result end;
     enum build_result result;
 
     if (!child_run(command->words, &limits, &end, error))
         return BUILD_NOT_POSSIBLE;
-    result = end.outcome == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_NOT_COMPILED;
+    result = end.outcome == CHILD_EXITED && end.exit_code == 0 ? BUILD_SUCCEEDED : BUILD_FAILED_TO_COMPILE;
     if (!add_messages(built, &end.output) || (end.outcome != CHILD_EXITED && !add_messages(built, &stopped))) {
         error_set(error, "out of memory");
         result = BUILD_NOT_POSSIBLE;
@@ -159,13 +159,13 @@ static bool make_folder(struct built_answer *built, struct error *error)
     snprintf(parent, sizeof parent, "%s/exercises", answer_build_folder);
     if (mkdir(parent, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
-    snprintf(built->build_folder, sizeof built->build_folder, "%s/answer.XXXXXX", parent);
-    if (!mkdtemp(built->build_folder)) {
-        built->build_folder[0] = '\0';
+    snprintf(built->private_folder, sizeof built->private_folder, "%s/answer.XXXXXX", parent);
+    if (!mkdtemp(built->private_folder)) {
+        built->private_folder[0] = '\0';
         return error_set(error, "%s: nothing can be written there: %s", parent, strerror(errno));
     }
     snprintf(built->program_path, sizeof built->program_path, "%.*s/program", BUILT_PATH_SIZE - 10,
-             built->build_folder);
+             built->private_folder);
     return true;
 }
 
@@ -192,7 +192,7 @@ static char *write_source(const struct named_text *text, const char *path, struc
 
 void built_answer_remove(struct built_answer *built)
 {
-    DIR *const folder = built->build_folder[0] ? opendir(built->build_folder) : NULL;
+    DIR *const folder = built->private_folder[0] ? opendir(built->private_folder) : NULL;
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)))
@@ -200,8 +200,8 @@ void built_answer_remove(struct built_answer *built)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
-    if (built->build_folder[0])
-        rmdir(built->build_folder);
+    if (built->private_folder[0])
+        rmdir(built->private_folder);
     free(built->messages);
     memset(built, 0, sizeof *built);
 }
@@ -220,7 +220,7 @@ static enum build_result rewrite(const char *folder, struct built_answer *built,
     return run(&command, built, error);
 }
 
-static enum build_result compile(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result compile(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     struct command command = {.count = 0};
 
@@ -229,26 +229,27 @@ static enum build_result compile(const struct answer *answer, struct built_answe
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour_messages ? "always" : "never");
     add_formatted(&command, "-Iexercises/%s", answer->exercise_name);
     add_words(&command, answer->for_gpu ? "-c" : "-x c++ -c");
-    add_formatted(&command, "%s/answer.%s", built->build_folder, answer->for_gpu ? "cu" : "cc");
+    add_formatted(&command, "%s/answer.%s", built->private_folder, answer->for_gpu ? "cu" : "cc");
     add_word(&command, "-o");
-    add_formatted(&command, "%s/answer.o", built->build_folder);
+    add_formatted(&command, "%s/answer.o", built->private_folder);
     return run(&command, built, error);
 }
 
-static void grader_path(const struct answer *answer, char path[PATH_ROOM])
+static void grader_path(const struct answer_to_build *answer, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build_folder,
              answer->for_gpu ? "gpu" : "cpu", answer->exercise_name);
 }
 
-static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result link_program(const struct answer_to_build *answer, struct built_answer *built,
+                                      struct error *error)
 {
     struct command command = {.count = 0};
     char grader[PATH_ROOM];
 
     grader_path(answer, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_link : answer_link);
-    add_formatted(&command, "%s/answer.o", built->build_folder);
+    add_formatted(&command, "%s/answer.o", built->private_folder);
     add_word(&command, grader);
     add_words(&command, answer->for_gpu ? answer_gpu_libraries : answer_libraries);
     add_word(&command, "-o");
@@ -257,20 +258,20 @@ static enum build_result link_program(const struct answer *answer, struct built_
 }
 
 /** Writes the source and, for the simulator, rewrites its launches. */
-static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
+static enum build_result prepare(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     char path[PATH_ROOM];
-    enum build_result result = BUILD_DONE;
+    enum build_result result = BUILD_SUCCEEDED;
 
-    snprintf(path, sizeof path, "%s/answer.cu", built->build_folder);
+    snprintf(path, sizeof path, "%s/answer.cu", built->private_folder);
 
     char *const written = write_source(&answer->text, path, error);
 
     if (!written)
         return BUILD_NOT_POSSIBLE;
     if (!answer->for_gpu) {
-        result = rewrite(built->build_folder, built, error);
-        if (result == BUILD_NOT_COMPILED)
+        result = rewrite(built->private_folder, built, error);
+        if (result == BUILD_FAILED_TO_COMPILE)
             rename_place(built, path, written);
     }
     free(written);
@@ -278,7 +279,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 }
 
 /** Returns whether the grader, the rewriter and the libraries exist; if not, sets the error to what builds them. */
-static bool is_built(const struct answer *answer, struct error *error)
+static bool is_built(const struct answer_to_build *answer, struct error *error)
 {
     const char *const how = answer->for_gpu
                                 ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
@@ -299,23 +300,23 @@ static bool is_built(const struct answer *answer, struct error *error)
     return true;
 }
 
-enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
+enum build_result build_answer(const struct answer_to_build *answer, struct built_answer *built, struct error *error)
 {
     enum build_result result;
 
     memset(built, 0, sizeof *built);
     if (!is_built(answer, error))
         return BUILD_NOT_POSSIBLE;
-    if (!add_messages(built, &(struct child_text){NULL, 0})) {
+    if (!add_messages(built, &(struct child_output){NULL, 0})) {
         error_set(error, "out of memory");
         return BUILD_NOT_POSSIBLE;
     }
     if (!make_folder(built, error))
         return BUILD_NOT_POSSIBLE;
     result = prepare(answer, built, error);
-    if (result == BUILD_DONE)
+    if (result == BUILD_SUCCEEDED)
         result = compile(answer, built, error);
-    if (result == BUILD_DONE)
+    if (result == BUILD_SUCCEEDED)
         result = link_program(answer, built, error);
     return result;
 }

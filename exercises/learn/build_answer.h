@@ -13,27 +13,27 @@
 
 #include <stdbool.h>
 
-/** The build folder. */
+/** The course's build folder, such as "build". */
 extern const char answer_build_folder[];
 
 /** The result of building an answer. */
 enum build_result {
-    BUILD_DONE,
-    BUILD_NOT_COMPILED, /**< it does not compile or link; `messages` gives the reason, in the learner's lines */
-    BUILD_NOT_POSSIBLE, /**< building failed, see `error`: no compiler, no grader, no disk space, no nvcc */
+    BUILD_SUCCEEDED,
+    BUILD_FAILED_TO_COMPILE, /**< it does not compile or link; `messages` gives the reason, in the learner's lines */
+    BUILD_NOT_POSSIBLE,      /**< building failed, see `error`: no compiler, no grader, no disk space, no nvcc */
 };
 
 enum { BUILT_PATH_SIZE = 256 };
 
 /** A built program and its private folder. */
 struct built_answer {
-    char build_folder[BUILT_PATH_SIZE]; /**< "" before it is made and after it is removed */
-    char program_path[BUILT_PATH_SIZE]; /**< in the folder */
+    char private_folder[BUILT_PATH_SIZE]; /**< "" before it is made and after it is removed */
+    char program_path[BUILT_PATH_SIZE];   /**< in the folder */
     char *messages; /**< the compiler's output, with warnings, possibly ""; NULL only before building */
 };
 
 /** An answer to build. */
-struct answer {
+struct answer_to_build {
     const char *exercise_name; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
     struct named_text text;    /**< the file with its regions filled in; text.path is the file's name in messages */
     bool for_gpu;              /**< compile with nvcc, for a GPU */
@@ -44,7 +44,7 @@ struct answer {
  * Builds the answer in a new folder below build/exercises/, in about a second. The text is written unchanged, after a
  * #line directive with its path. The caller must call built_answer_remove(), whatever the result.
  */
-enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error);
+enum build_result build_answer(const struct answer_to_build *answer, struct built_answer *built, struct error *error);
 
 /** Removes the folder with its contents, and frees the messages. */
 void built_answer_remove(struct built_answer *built);

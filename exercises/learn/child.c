@@ -199,14 +199,14 @@ static pid_t start_with_pipes(const char *const arguments[], const struct verdic
 /** A pipe that is read to its end. */
 struct stream {
     int *end;
-    struct child_text *text;
+    struct child_output *text;
     size_t kept;  /**< largest number of bytes to keep */
     size_t total; /**< number of bytes read so far */
 };
 
 static bool keep(struct stream *stream, const char *bytes, size_t size)
 {
-    struct child_text *const text = stream->text;
+    struct child_output *const text = stream->text;
     const size_t room = stream->kept - text->size;
     const size_t more = size < room ? size : room;
     char *const larger = more ? realloc(text->text, text->size + more + 1) : text->text;
@@ -288,7 +288,7 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
         if (ended && found == 0)
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
-            return CHILD_STOPPED;
+            return CHILD_STOPPED_ON_REQUEST;
         if (!ended && monotonic_seconds() > deadline)
             return CHILD_TOOK_TOO_LONG;
         if (ended && monotonic_seconds() > deadline) /* another process still writes to a pipe */
@@ -297,7 +297,7 @@ static enum child_outcome watch(pid_t child, struct stream streams[2], const str
 }
 
 /** Kills the child and the rest of its group, reaps the child and records how it ended. */
-static void reap(pid_t child, const struct verdict_limits *limits, struct child_result *end)
+static void reap(pid_t child, const struct verdict_limits *limits, struct child_result *result)
 {
     struct rusage used = {0};
     int status = 0;
@@ -306,45 +306,45 @@ static void reap(pid_t child, const struct verdict_limits *limits, struct child_
     kill(child, SIGKILL);
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    if (end->outcome != CHILD_EXITED)
+    if (result->outcome != CHILD_EXITED)
         return;
     if (WIFSIGNALED(status)) {
-        end->outcome = CHILD_KILLED;
-        end->signal = WTERMSIG(status);
-        end->maybe_out_of_memory = (size_t)used.ru_maxrss > (limits->memory_bytes >> 10) / 8;
+        result->outcome = CHILD_KILLED;
+        result->signal = WTERMSIG(status);
+        result->maybe_out_of_memory = (size_t)used.ru_maxrss > (limits->memory_bytes >> 10) / 8;
     } else {
-        end->exit_code = WEXITSTATUS(status);
+        result->exit_code = WEXITSTATUS(status);
     }
 }
 
-bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *end,
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *result,
                struct error *error)
 {
     struct pipes pipes;
     struct stream streams[2] = {
-        {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
-        {.end = &pipes.records.read, .text = &end->record_lines, .kept = limits->output_bytes},
+        {.end = &pipes.output.read, .text = &result->output, .kept = SHOWN_OUTPUT},
+        {.end = &pipes.records.read, .text = &result->record_lines, .kept = limits->output_bytes},
     };
     const double began = monotonic_seconds();
 
-    memset(end, 0, sizeof *end);
+    memset(result, 0, sizeof *result);
     if (!pipes_open(&pipes, error))
         return false;
 
     const pid_t child = start_with_pipes(arguments, limits, &pipes, error);
 
     if (child > 0) {
-        end->outcome = watch(child, streams, limits);
-        reap(child, limits, end);
-        end->wall_seconds = monotonic_seconds() - began;
+        result->outcome = watch(child, streams, limits);
+        reap(child, limits, result);
+        result->wall_seconds = monotonic_seconds() - began;
     }
     pipes_close(&pipes);
     return child > 0;
 }
 
-void child_result_free(struct child_result *end)
+void child_result_free(struct child_result *result)
 {
-    free(end->output.text);
-    free(end->record_lines.text);
-    memset(end, 0, sizeof *end);
+    free(result->output.text);
+    free(result->record_lines.text);
+    memset(result, 0, sizeof *result);
 }

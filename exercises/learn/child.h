@@ -12,11 +12,11 @@ enum child_outcome {
     CHILD_KILLED, /**< killed by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_STOPPED, /**< stopped at the request of the function given to child_set_stop_condition() */
+    CHILD_STOPPED_ON_REQUEST, /**< stopped at the request of the function given to child_set_stop_condition() */
 };
 
 /** A child's output, terminated by a NUL; NULL if there is none. */
-struct child_text {
+struct child_output {
     char *text;
     size_t size;
 };
@@ -24,12 +24,12 @@ struct child_text {
 /** How a child ended, and its output. */
 struct child_result {
     enum child_outcome outcome;
-    int exit_code;                  /**< if CHILD_EXITED */
-    int signal;                     /**< if CHILD_KILLED */
-    bool maybe_out_of_memory;       /**< it may have died because it ran out of memory */
-    double wall_seconds;            /**< wall time */
-    struct child_text output;       /**< the first 64 KiB of standard output and error */
-    struct child_text record_lines; /**< the output on descriptor 3 */
+    int exit_code;                    /**< if CHILD_EXITED */
+    int signal;                       /**< if CHILD_KILLED */
+    bool maybe_out_of_memory;         /**< it may have died because it ran out of memory */
+    double wall_seconds;              /**< wall time */
+    struct child_output output;       /**< the first 64 KiB of standard output and error */
+    struct child_output record_lines; /**< the output on descriptor 3 */
 };
 
 /**
@@ -37,7 +37,7 @@ struct child_result {
  * is stopped. Afterwards, no process of the child's group is left. Returns false with a one-line error if the program
  * could not be started; otherwise the caller must call child_result_free().
  */
-bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *end,
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_result *result,
                struct error *error);
 
 /**
@@ -46,6 +46,6 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
  */
 void child_set_stop_condition(int (*should_stop)(void));
 
-void child_result_free(struct child_result *end);
+void child_result_free(struct child_result *result);
 
 #endif

@@ -46,7 +46,7 @@ static void keep_one_of_all(const struct learn_session *learn, struct saved *sav
  */
 static bool show_start(struct learn_session *learn, const struct exercise **current, struct error *error)
 {
-    if (!learn_lock_progress(learn, error))
+    if (!learn_lock_and_read_progress(learn, error))
         return false;
     show_progress(learn);
     *current = learn_current_exercise(learn);
@@ -59,7 +59,7 @@ static bool show_start(struct learn_session *learn, const struct exercise **curr
     show_exercise(learn, *current);
     if (learn_begin_exercise(learn, *current, error)) {
         learn_set_current_exercise(learn, *current);
-        return learn_write_progress(learn, error);
+        return learn_write_and_unlock_progress(learn, error);
     }
     learn_unlock_progress(learn);
     learn_print_error(error); /* this file is gone, but the learner may save others */
@@ -73,14 +73,14 @@ static void move_on(struct learn_session *learn)
     struct error error = {0};
     const struct exercise *next;
 
-    if (!learn_lock_progress(learn, &error)) {
+    if (!learn_lock_and_read_progress(learn, &error)) {
         learn_print_error(&error);
         return;
     }
     next = learn_current_exercise(learn);
     if (next && learn_begin_exercise(learn, next, &error)) {
         learn_set_current_exercise(learn, next);
-        learn_write_progress(learn, &error);
+        learn_write_and_unlock_progress(learn, &error);
     } else {
         learn_unlock_progress(learn);
     }
@@ -153,7 +153,7 @@ static enum watch_result wait_for(struct learn_session *learn, struct folder_wat
     const enum watch_result result = watch_wait(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1, note_saved,
                                                 saved, error);
 
-    if (result == WATCH_KEY)
+    if (result == WATCH_KEY_PRESSED)
         *key = read_key();
     terminal_end_single_keys();
     terminal_update_width(&learn->terminal);
@@ -188,19 +188,19 @@ static int watch_files(struct learn_session *learn, struct folder_watch *watch, 
         if (fflush(learn->terminal.stream) != 0 || ferror(learn->terminal.stream))
             return LEARN_ERROR;
         switch (wait_for(learn, watch, saved, &key, &error)) {
-        case WATCH_STOPPED:
+        case WATCH_STOP_REQUESTED:
             return LEARN_DONE;
-        case WATCH_LOST:
+        case WATCH_FOLDER_LOST:
             return learn_print_error(&error);
-        case WATCH_KEY:
+        case WATCH_KEY_PRESSED:
             idle = !key || !strchr("hnol", key);
             if (!press(learn, key, &shown))
                 return LEARN_DONE;
             break;
-        case WATCH_WOKEN:
+        case WATCH_SIGNAL_ARRIVED:
             idle = true;
             break;
-        case WATCH_SAVED:
+        case WATCH_FILE_SAVED:
             keep_one_of_all(learn, saved);
             idle = !memchr(saved->files, true, sizeof saved->files);
         }

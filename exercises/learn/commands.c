@@ -63,7 +63,7 @@ static struct progress_entry *begin_entry(struct learn_session *learn, const str
 {
     struct progress_entry *entry;
 
-    if (!learn_lock_progress(learn, error))
+    if (!learn_lock_and_read_progress(learn, error))
         return NULL;
     entry = progress_find_or_add(&learn->progress, exercise->name, error);
     if (!entry)
@@ -99,7 +99,7 @@ static int give_hint(struct learn_session *learn, const struct exercise *exercis
     struct progress_entry *entry;
     int seen;
 
-    if (!learn_lock_progress(learn, &error))
+    if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
     if (!learn_begin_exercise(learn, exercise, &error)) {
         learn_unlock_progress(learn);
@@ -109,7 +109,7 @@ static int give_hint(struct learn_session *learn, const struct exercise *exercis
     seen = entry->num_hints_shown;
     if (entry->num_hints_shown < hints->num_hints)
         entry->num_hints_shown++;
-    if (!learn_write_progress(learn, &error))
+    if (!learn_write_and_unlock_progress(learn, &error))
         learn_print_error(&error);
     show_hints(learn, exercise, hints, seen);
     return LEARN_DONE;
@@ -202,7 +202,7 @@ int command_reset(struct learn_session *learn, const struct parsed_command *pars
     entry->has_passed = entry->solution_refused = false;
     entry->num_hints_shown = 0;
     learn_set_current_exercise(learn, exercise);
-    if (!learn_write_progress(learn, &error))
+    if (!learn_write_and_unlock_progress(learn, &error))
         learn_print_error(&error);
     show_reset(learn, exercise, kept);
     return LEARN_DONE;
@@ -242,7 +242,7 @@ int command_solution(struct learn_session *learn, const struct parsed_command *p
     }
     refused = !entry->has_passed && !entry->solution_refused;
     entry->solution_refused = true;
-    if (!learn_write_progress(learn, &error))
+    if (!learn_write_and_unlock_progress(learn, &error))
         learn_print_error(&error);
     if (!refused)
         show_solution(learn, text);
@@ -253,14 +253,14 @@ int command_solution(struct learn_session *learn, const struct parsed_command *p
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_progress() or
+ * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_and_unlock_progress() or
  * learn_unlock_progress().
  */
 static bool go_to(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {
         learn_set_current_exercise(learn, exercise);
-        return learn_write_progress(learn, error);
+        return learn_write_and_unlock_progress(learn, error);
     }
     learn_unlock_progress(learn);
     return false;
@@ -272,7 +272,7 @@ int command_next(struct learn_session *learn, const struct parsed_command *parse
     const struct exercise *left, *next;
 
     (void)parsed;
-    if (!learn_lock_progress(learn, &error))
+    if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
     left = learn_has_begun_current_exercise(learn) ? learn_current_exercise(learn) : NULL;
     next = left ? learn_next_exercise(learn, left) : learn_current_exercise(learn);

@@ -31,9 +31,9 @@ bool diagnostics_is_note(const char *line)
     return has(line, strcspn(line, "\n"), ": note: ");
 }
 
-void diagnostics_find(const char *messages, bool errors, struct diagnostics *found)
+void diagnostics_find(const char *messages, bool find_errors, struct diagnostics *found)
 {
-    const enum kind wanted = errors ? ERROR : WARNING;
+    const enum kind wanted = find_errors ? ERROR : WARNING;
     struct diagnostic *open = NULL; /* the diagnostic that the lines belong to */
 
     found->num_found = 0;

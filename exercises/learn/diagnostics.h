@@ -21,10 +21,13 @@ struct diagnostics {
     size_t num_found;
 };
 
-/** Checks whether the line at `line`, which follows a diagnostic, is a message of its own rather than code. */
+/** Checks whether the line at `line`, which follows a diagnostic, is a "note:" rather than code. */
 bool diagnostics_is_note(const char *line);
 
-/** Finds the errors or the warnings in the output of a compiler and linker. The result points into the text. */
-void diagnostics_find(const char *messages, bool errors, struct diagnostics *found);
+/**
+ * Finds the errors or, if `find_errors` is false, the warnings in the output of a compiler and linker. The result
+ * points into the text.
+ */
+void diagnostics_find(const char *messages, bool find_errors, struct diagnostics *found);
 
 #endif

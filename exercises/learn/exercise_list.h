@@ -7,9 +7,10 @@
 #include <stddef.h>
 
 /**
- * The learner's task: WRITE missing code, FIX broken code, meet a BUDGET, PREDICT and measure, or EXTEND working code.
+ * The learner's task: write missing code, fix broken code, meet a budget, predict counters and measure them, or extend
+ * working code.
  */
-enum exercise_kind { WRITE, FIX, BUDGET, PREDICT, EXTEND };
+enum exercise_kind { EXERCISE_WRITE, EXERCISE_FIX, EXERCISE_BUDGET, EXERCISE_PREDICT, EXERCISE_EXTEND };
 
 struct exercise {
     const char *name; /**< the folder's name */

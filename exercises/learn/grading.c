@@ -98,10 +98,10 @@ static bool run_traced(struct attempt *attempt, struct error *error)
 }
 
 /** Builds and runs the answer. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
-static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
+static enum learn_exit_code build_and_run(struct attempt *attempt, struct error *error)
 {
-    const enum learn_result impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_ERROR;
-    const struct answer answer = {
+    const enum learn_exit_code impossible = attempt->grading->on_gpu ? LEARN_NO_DEVICE : LEARN_ERROR;
+    const struct answer_to_build answer = {
         .exercise_name = attempt->exercise->name,
         .text = text_of(attempt->path, attempt->text),
         .for_gpu = attempt->grading->on_gpu,
@@ -111,7 +111,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 
     if (result == BUILD_NOT_POSSIBLE)
         return impossible;
-    if (result == BUILD_NOT_COMPILED || interrupt_last_signal())
+    if (result == BUILD_FAILED_TO_COMPILE || interrupt_last_signal())
         return LEARN_NOT_PASSED;
     if (attempt->grading->trace_path)
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_ERROR;
@@ -157,7 +157,7 @@ static void show(const struct learn_session *learn, const struct attempt *attemp
 }
 
 /**
- * Grades a file that has been read, and shows the result. Finally calls learn_write_progress() or
+ * Grades a file that has been read, and shows the result. Finally calls learn_write_and_unlock_progress() or
  * learn_unlock_progress().
  */
 static int grade_read(struct learn_session *learn, struct attempt *attempt)
@@ -174,15 +174,15 @@ static int grade_read(struct learn_session *learn, struct attempt *attempt)
         return learn_print_error(&error), code;
     }
     if (attempt->grading->trace_path && code == LEARN_DONE)
-        return learn_write_progress(learn, &error) ? LEARN_DONE : learn_print_error(&error);
+        return learn_write_and_unlock_progress(learn, &error) ? LEARN_DONE : learn_print_error(&error);
     note(learn, attempt);
-    if (!learn_write_progress(learn, &unsaved))
+    if (!learn_write_and_unlock_progress(learn, &unsaved))
         learn_print_error(&unsaved);
     show(learn, attempt);
     return attempt->compiled ? code : LEARN_ERROR;
 }
 
-/** Reads the learner's copy and grades it. Finally calls learn_write_progress() or learn_unlock_progress(). */
+/** Reads the learner's copy and grades it. Finally writes and unlocks the record. */
 static int grade_copy(struct learn_session *learn, struct attempt *attempt)
 {
     struct error error = {0};
@@ -191,7 +191,7 @@ static int grade_copy(struct learn_session *learn, struct attempt *attempt)
     if (read_learners(attempt, &error))
         return grade_read(learn, attempt);
     code = refuse_file(learn, attempt, &error);
-    if (!learn_write_progress(learn, &error))
+    if (!learn_write_and_unlock_progress(learn, &error))
         learn_print_error(&error);
     return code;
 }
@@ -213,7 +213,7 @@ int grade_file(struct learn_session *learn, const struct exercise *exercise, con
     int code;
 
     learn_exercise_file_path(exercise, "exercise.cu", path);
-    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_progress(learn, &error)) {
+    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_and_read_progress(learn, &error)) {
         free(attempt.original);
         return learn_print_error(&error);
     }

@@ -45,7 +45,7 @@ int interrupt_descriptor(void)
     return ends[0];
 }
 
-void interrupt_terminate(void)
+void interrupt_reraise_last_signal(void)
 {
     if (!seen)
         return;

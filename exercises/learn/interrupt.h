@@ -17,6 +17,6 @@ int interrupt_last_signal(void);
 int interrupt_descriptor(void);
 
 /** Terminates the process as the last signal would have done. Returns only if there was no signal. */
-void interrupt_terminate(void);
+void interrupt_reraise_last_signal(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /** Exit codes. */
-enum learn_result { LEARN_PASSED = 0, LEARN_DONE = 0, LEARN_NOT_PASSED = 1, LEARN_ERROR = 2, LEARN_NO_DEVICE = 3 };
+enum learn_exit_code { LEARN_PASSED = 0, LEARN_DONE = 0, LEARN_NOT_PASSED = 1, LEARN_ERROR = 2, LEARN_NO_DEVICE = 3 };
 
 enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appended */
 
@@ -40,24 +40,24 @@ bool learn_read_progress(struct learn_session *learn, struct error *error);
  * Makes exercises/mine if necessary, waits for the record's lock, which another `learn` may hold, and reads the record,
  * which the caller may then change. Returns false with a one-line error on failure, or if Ctrl-C ended the wait.
  */
-bool learn_lock_progress(struct learn_session *learn, struct error *error);
+bool learn_lock_and_read_progress(struct learn_session *learn, struct error *error);
 
 /** Writes the record and releases its lock. Returns false with a one-line error if it cannot write the record. */
-bool learn_write_progress(struct learn_session *learn, struct error *error);
+bool learn_write_and_unlock_progress(struct learn_session *learn, struct error *error);
 
 /** Releases the record's lock without writing the record. */
 void learn_unlock_progress(struct learn_session *learn);
 
 /**
  * Makes the learner's copy and its entry in the record if the exercise has not been begun. Returns false with a
- * one-line error on failure or if the learner has deleted the copy. Must be called between learn_lock_progress() and
- * learn_write_progress().
+ * one-line error on failure or if the learner has deleted the copy. Must be called between
+ * learn_lock_and_read_progress() and learn_write_and_unlock_progress().
  */
 bool learn_begin_exercise(struct learn_session *learn, const struct exercise *exercise, struct error *error);
 
 /**
- * Records the exercise that `next` chose or that was passed last. Must be called between learn_lock_progress() and
- * learn_write_progress().
+ * Records the exercise that `next` chose or that was passed last. Must be called between learn_lock_and_read_progress()
+ * and learn_write_and_unlock_progress().
  */
 void learn_set_current_exercise(struct learn_session *learn, const struct exercise *exercise);
 

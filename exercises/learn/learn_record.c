@@ -33,12 +33,12 @@ int learn_print_error(const struct error *error)
 }
 
 /** Reads the record, and reports on standard error if it was damaged. */
-static bool read_record(struct learn_session *learn, bool set_aside, struct error *error)
+static bool read_record(struct learn_session *learn, bool set_damaged_aside, struct error *error)
 {
     struct error notice = {0};
 
     progress_free(&learn->progress);
-    if (!progress_read(record, set_aside, &learn->progress, &notice, error))
+    if (!progress_read(record, set_damaged_aside, &learn->progress, &notice, error))
         return false;
     if (notice.text[0])
         learn_print_error(&notice);
@@ -66,7 +66,7 @@ static bool take_lock(int lock, struct error *error)
     return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
 }
 
-bool learn_lock_progress(struct learn_session *learn, struct error *error)
+bool learn_lock_and_read_progress(struct learn_session *learn, struct error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
@@ -79,7 +79,7 @@ bool learn_lock_progress(struct learn_session *learn, struct error *error)
     return false;
 }
 
-bool learn_write_progress(struct learn_session *learn, struct error *error)
+bool learn_write_and_unlock_progress(struct learn_session *learn, struct error *error)
 {
     const bool good = progress_write(record, &learn->progress, error);
 

@@ -159,22 +159,22 @@ bool learner_file_create(const char *exercise, const char *path, struct error *e
     return good;
 }
 
-bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error)
+bool learner_file_set_aside(const char *path, char *new_path, size_t size, struct error *error)
 {
     struct stat status;
 
-    kept[0] = '\0';
+    new_path[0] = '\0';
     if (lstat(path, &status) != 0)
         return errno == ENOENT || error_set(error, "%s: %s", path, strerror(errno));
     for (int i = 1; i < MAX_KEPT; i++) {
-        if (snprintf(kept, size, "%s.%d", path, i) >= (int)size)
+        if (snprintf(new_path, size, "%s.%d", path, i) >= (int)size)
             break;
-        if (lstat(kept, &status) == 0)
+        if (lstat(new_path, &status) == 0)
             continue;
-        if (errno == ENOENT && rename(path, kept) == 0)
+        if (errno == ENOENT && rename(path, new_path) == 0)
             return true;
-        return error_set(error, "%s: it cannot be renamed to %s: %s", path, kept, strerror(errno));
+        return error_set(error, "%s: it cannot be renamed to %s: %s", path, new_path, strerror(errno));
     }
-    kept[0] = '\0';
+    new_path[0] = '\0';
     return error_set(error, "%s: it cannot be set aside: no name is free", path);
 }

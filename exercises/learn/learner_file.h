@@ -25,8 +25,8 @@ bool learner_file_create(const char *exercise, const char *path, struct error *e
 
 /**
  * Renames the file, folder or link at `path` to the first free name among PATH.1, PATH.2, ..., and stores that name in
- * `kept`, or "" if the path did not exist. Returns false with a one-line error on failure.
+ * `new_path`, or "" if the path did not exist. Returns false with a one-line error on failure.
  */
-bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error);
+bool learner_file_set_aside(const char *path, char *new_path, size_t size, struct error *error);
 
 #endif

@@ -139,7 +139,7 @@ static void move_aside(const char *path, struct error *notice)
         error_set(notice, "%s is damaged, and cannot be renamed: %s", path, why.text[0] ? why.text : strerror(errno));
 }
 
-bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
+bool progress_read(const char *path, bool set_damaged_aside, struct progress *progress, struct error *notice,
                    struct error *error)
 {
     struct stat status;
@@ -161,7 +161,7 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
     progress_free(progress);
     if (error->text[0])
         return false;
-    if (set_aside)
+    if (set_damaged_aside)
         move_aside(path, notice);
     else
         error_set(notice, "%s is damaged; the next 'run' sets it aside", path);

@@ -30,11 +30,11 @@ struct progress {
 
 /**
  * Reads the file. A missing file counts as an empty record. A file that cannot be read or parsed also counts as empty;
- * `notice` then describes the problem in one line and is "" otherwise. With `set_aside`, which requires the record's
- * lock, a damaged file is renamed to PATH.damaged, and an older file of that name to PATH.damaged.1, ... Returns false
- * with a reason if out of memory. If it returns true, the caller must call progress_free().
+ * `notice` then describes the problem in one line and is "" otherwise. With `set_damaged_aside`, which requires the
+ * record's lock, a damaged file is renamed to PATH.damaged, and an older file of that name to PATH.damaged.1, ...
+ * Returns false with a reason if out of memory. If it returns true, the caller must call progress_free().
  */
-bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
+bool progress_read(const char *path, bool set_damaged_aside, struct progress *progress, struct error *notice,
                    struct error *error);
 
 /** Replaces the file. On failure, returns false with a reason and leaves the old file unchanged. */

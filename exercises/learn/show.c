@@ -406,15 +406,15 @@ static void show_measures(const struct learn_session *learn, const struct verdic
     char text[LINE_SIZE] = "";
     size_t used = 0;
 
-    for (int i = 0; i < verdict->num_measures && used < sizeof text; i++) {
-        const char *const name = verdict->measures[i].name;
-        double least = verdict->measures[i].value, most = least;
+    for (int i = 0; i < verdict->num_measurements && used < sizeof text; i++) {
+        const char *const name = verdict->measurements[i].name;
+        double least = verdict->measurements[i].value, most = least;
         bool shown = false;
 
-        for (int j = 0; j < verdict->num_measures; j++) {
-            const double value = verdict->measures[j].value;
+        for (int j = 0; j < verdict->num_measurements; j++) {
+            const double value = verdict->measurements[j].value;
 
-            if (strcmp(verdict->measures[j].name, name) != 0)
+            if (strcmp(verdict->measurements[j].name, name) != 0)
                 continue;
             shown |= j < i;
             least = value < least ? value : least;

@@ -11,7 +11,7 @@ enum { NO_TERMINAL_WIDTH = 80, LEAST_WIDTH = 40, MAX_WIDTH = 100, TAB = 4, LABEL
 
 static const char *const style_codes[] = {"", "\033[1m", "\033[2m", "\033[1;32m", "\033[1;31m", "\033[36m"};
 
-struct terminal terminal_open(FILE *stream)
+struct terminal terminal_for_stream(FILE *stream)
 {
     const bool is_terminal = isatty(fileno(stream));
     const char *const no_color = getenv("NO_COLOR");

@@ -16,7 +16,7 @@ struct terminal {
 };
 
 /** Returns the settings for a stream, from NO_COLOR, TERM and the window's size. */
-struct terminal terminal_open(FILE *stream);
+struct terminal terminal_for_stream(FILE *stream);
 
 /** Updates the width from the window's size. */
 void terminal_update_width(struct terminal *terminal);

@@ -69,14 +69,14 @@ static void copy_shown(char *to, size_t size, const char *from)
 
 static void read_measure(const struct record *record, struct verdict *verdict, const struct records *records)
 {
-    struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
+    struct verdict_measurement *const measure = &verdict->measurements[verdict->num_measurements];
 
-    if (verdict->num_measures == VERDICT_MAX_MEASURES)
+    if (verdict->num_measurements == VERDICT_MAX_MEASUREMENTS)
         return; /* ignore further figures */
     memcpy(measure->case_name, records->trying, sizeof measure->case_name);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);
-    verdict->num_measures++;
+    verdict->num_measurements++;
 }
 
 static void read_case(const struct record *record, struct verdict *verdict, struct records *records)
@@ -110,8 +110,10 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->num_planned_cases, cases and measures. Ignores a last line without a line break. */
-static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
+/**
+ * Reads the lines into verdict->num_planned_cases, cases and measurements. Ignores a last line without a line break.
+ */
+static void records_read(const struct child_output *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);
     for (size_t at = 0; at < text->size;) {
@@ -142,7 +144,7 @@ static bool say_how_it_ended(const struct child_result *end, const struct verdic
         snprintf(text, size, "the program was stopped after it had printed %zu KiB: a print in a loop?",
                  limits->output_bytes >> 10);
         return true;
-    case CHILD_STOPPED:
+    case CHILD_STOPPED_ON_REQUEST:
         snprintf(text, size, "the program was broken off");
         return true;
     case CHILD_KILLED:
@@ -211,7 +213,7 @@ static void judge(struct verdict *verdict, const struct records *records, const 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
 /** Returns a program's output, with `?` in place of control characters. Takes ownership of the text. */
-static char *output_to_show(struct child_text *output)
+static char *output_to_show(struct child_output *output)
 {
     char *const text = output->text;
 

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1536, VERDICT_MAX_CASES = 64, VERDICT_MAX_MEASURES = 64 };
+enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1536, VERDICT_MAX_CASES = 64, VERDICT_MAX_MEASUREMENTS = 64 };
 
 enum case_result { CASE_PASSED, CASE_FAILED, CASE_FAULTED };
 
@@ -36,7 +36,7 @@ struct verdict_case {
 };
 
 /** A figure that the program measured, such as shuffles or barriers. */
-struct verdict_measure {
+struct verdict_measurement {
     char case_name[VERDICT_NAME_SIZE];
     char name[VERDICT_NAME_SIZE];
     double value;
@@ -70,8 +70,8 @@ struct verdict {
     int num_planned_cases;                    /**< number of cases announced; 0 if there was no plan */
     int num_cases;                            /**< number of cases reported */
     struct verdict_case cases[VERDICT_MAX_CASES];
-    int num_measures;
-    struct verdict_measure measures[VERDICT_MAX_MEASURES];
+    int num_measurements;
+    struct verdict_measurement measurements[VERDICT_MAX_MEASUREMENTS];
     char *output;   /**< the program's output, truncated, to be shown on request; NULL if there was none */
     double seconds; /**< wall time */
 };

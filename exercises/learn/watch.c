@@ -76,23 +76,23 @@ enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, in
 
         if (ready < 0 && errno != EINTR) {
             error_set(error, "%s", strerror(errno));
-            return WATCH_LOST;
+            return WATCH_FOLDER_LOST;
         }
         if (ready > 0 && polled[1].revents)
-            return WATCH_STOPPED;
+            return WATCH_STOP_REQUESTED;
         if (ready == 0 && first >= 0)
-            return WATCH_SAVED;
+            return WATCH_FILE_SAVED;
         if (first < 0 && ready < 0)
-            return WATCH_WOKEN;
+            return WATCH_SIGNAL_ARRIVED;
         if (first < 0 && polled[2].revents && !polled[0].revents)
-            return WATCH_KEY;
+            return WATCH_KEY_PRESSED;
         saves = read_events(watch, on_save, context, error);
         if (saves < 0)
-            return WATCH_LOST;
+            return WATCH_FOLDER_LOST;
         if (saves > 0 && first < 0)
             first = monotonic_seconds();
         if (first >= 0 && monotonic_seconds() - first >= MAX_QUIET_MS * 1e-3)
-            return WATCH_SAVED;
+            return WATCH_FILE_SAVED;
     }
 }
 

@@ -9,11 +9,11 @@ struct folder_watch {
 };
 
 enum watch_result {
-    WATCH_SAVED,   /**< some files were saved; `on_save` was called for each event */
-    WATCH_KEY,     /**< `keys_descriptor` became readable */
-    WATCH_WOKEN,   /**< a signal arrived: the terminal's mode or size may have changed */
-    WATCH_STOPPED, /**< `stop_descriptor` became readable */
-    WATCH_LOST,    /**< the folder is gone or can no longer be watched; `error` gives the reason */
+    WATCH_FILE_SAVED,     /**< some files were saved; `on_save` was called for each event */
+    WATCH_KEY_PRESSED,    /**< `keys_descriptor` became readable */
+    WATCH_SIGNAL_ARRIVED, /**< a signal arrived: the terminal's mode or size may have changed */
+    WATCH_STOP_REQUESTED, /**< `stop_descriptor` became readable */
+    WATCH_FOLDER_LOST,    /**< the folder is gone or can no longer be watched; `error` gives the reason */
 };
 
 /** Starts watching a folder. Returns false with a reason on failure. */

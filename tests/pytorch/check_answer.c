@@ -34,11 +34,11 @@ static int check(const struct gate_options *options, const struct tensors *tenso
 
     if (read_answer(directory, "topk_ids.npy", DTYPE_I32, choices, &ids, &error) &&
         read_answer(directory, "topk_weights.npy", DTYPE_F32, choices, &weights, &error)) {
-        struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_HOST);
+        struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_ON_HOST);
 
         buffers.topk_weights = weights.data;
         buffers.topk_ids = ids.data;
-        gate_check(&options->problem, &buffers, GATE_TIES_FREE, &error);
+        gate_check(&options->problem, &buffers, GATE_TIES_EITHER_WINS, &error);
     }
     if (error.result != RUN_VERIFIED)
         fprintf(stderr, "check_answer: %s\n", error.text);

@@ -32,7 +32,7 @@ TEMPLATES = {
         !({f} > {f})
         isnan({f})
         isinf({f})
-        signbit(number({f}))
+        signbit(not_nan({f}))
         {d} < {d}
         {d} >= {d}
         isnan({d})
@@ -162,8 +162,8 @@ TEMPLATES = {
         __float2int_rz({f})
         __float2int_rd({f})
         __float2int_ru({f})
-        (int)fminf(fmaxf(number({f}), -1e9f), 1e9f)
-        ilogbf(fminf(fmaxf(fabsf(number({f})), 1e-9f), 1e9f))
+        (int)fminf(fmaxf(not_nan({f}), -1e9f), 1e9f)
+        ilogbf(fminf(fmaxf(fabsf(not_nan({f})), 1e-9f), 1e9f))
         __double2int_rn({d})
         __double2int_rz({d})
         __double2hiint(double_of(bits_of({d})))
@@ -227,7 +227,7 @@ TEMPLATES = {
         ((const float2 *)reals)[{u} & 127u].x
         ((const float4 *)reals)[{u} & 63u].w
         ({c}) ? {f} : {f}
-        tame({f}, {f})
+        bounded_or({f}, {f})
         fmaf({f}, {f}, {f})
         fmaf({f}, {f}, {f})
         sqrtf({f})
@@ -236,14 +236,14 @@ TEMPLATES = {
         fminf({f}, {f})
         fmaxf({f}, {f})
         fdimf({f}, {f})
-        copysignf({f}, number({f}))
+        copysignf({f}, not_nan({f}))
         floorf({f})
         ceilf({f})
         truncf({f})
         rintf({f})
         roundf({f})
         fmodf({f}, {f})
-        remainderf(tame({f}, 1.0f), {f})
+        remainderf(bounded_or({f}, 1.0f), {f})
         ldexpf({f}, (int)({u} & 63u) - 32)
         nextafterf({f}, {f})
         __saturatef({f})
@@ -289,13 +289,13 @@ TEMPLATES = {
         (double){w}
         (double){l}
         ({c}) ? {d} : {d}
-        tame({d}, {d})
+        bounded_or({d}, {d})
         fma({d}, {d}, {d})
         sqrt({d})
         fabs({d})
         fmin({d}, {d})
         fmax({d}, {d})
-        copysign({d}, number({d}))
+        copysign({d}, not_nan({d}))
         floor({d})
         ceil({d})
         trunc({d})

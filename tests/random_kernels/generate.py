@@ -34,16 +34,16 @@ FULL_COLLECTIVES = """
     {T} = __shfl_xor_sync({m}, {t}, {n}, {width});
     {T} = __shfl_xor_sync({m}, {t}, (int)({u} & 31u), {width});
     for (unsigned k{new} = 16; k{new} > 0; k{new} /= 2)@    {V} {op}= __shfl_xor_sync({m}, {V}, (int)k{new});
-    for (unsigned k{new} = 16; k{new} > 0; k{new} >>= 1)@    {F} = tame({F} + __shfl_down_sync({m}, {F}, k{new}), {f});
+    for (unsigned k{new} = 16; k{new} > 0; k{new} >>= 1)@    {F} = bounded_or({F} + __shfl_down_sync({m}, {F}, k{new}), {f});
     for (unsigned k{new} = 1; k{new} < 32; k{new} *= 2) {@    const unsigned t{new} = __shfl_up_sync({m}, {U}, k{new});@    {U} += lane >= k{new} ? t{new} : 0u;@}
 """
 # The same statements for a warp with missing lanes: each lane reads a lane that is in the mask.
 PART_COLLECTIVES = """
-    {T} = __shfl_sync({m}, {t}, (int)pick_lane({m} & segment_of(lane, {width}), {u}), {width});
+    {T} = __shfl_sync({m}, {t}, (int)first_lane_from({m} & segment_mask(lane, {width}), {u}), {width});
     {T} = __shfl_sync({m}, {t}, __ffs((int){m}) - 1);
-    {T} = __shfl_up_sync({m}, {t}, distance_down({m} & segment_of(lane, {width}), lane), {width});
+    {T} = __shfl_up_sync({m}, {t}, distance_down({m} & segment_mask(lane, {width}), lane), {width});
     {T} = __shfl_down_sync({m}, {t}, distance_up({m}, lane));
-    {T} = __shfl_xor_sync({m}, {t}, (int)(lane ^ pick_lane({m} & segment_of(lane, {width}), {u})), {width});
+    {T} = __shfl_xor_sync({m}, {t}, (int)(lane ^ first_lane_from({m} & segment_mask(lane, {width}), {u})), {width});
     for (unsigned k{new} = {m}; k{new} != 0u; k{new} &= k{new} - 1u)@    {U} {op}= __shfl_sync({m}, {v}, __ffs((int)k{new}) - 1);
 """
 ALL_COLLECTIVES = """
@@ -66,7 +66,7 @@ ALL_COLLECTIVES = """
     {I} = __reduce_add_sync({m}, {i});
     {I} = __reduce_min_sync({m}, {i});
     {I} = __reduce_max_sync({m}, {i});
-    lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + pick_lane({m}, {u})];@__syncwarp({m});
+    lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + first_lane_from({m}, {u})];@__syncwarp({m});
 """
 # Atomics that all threads execute; the final results do not depend on the order, because only one kind of operation
 # updates each word.
@@ -249,7 +249,7 @@ class Kernel:
         variable = self.pick(scope.variables[type])
         value = self.expression(type, scope, 2 + self.below(2))
         if type in "fd" and self.chance(60):
-            value = f"tame({value}, {self.leaf(type, scope)})"
+            value = f"bounded_or({value}, {self.leaf(type, scope)})"
         self.line(f"{variable} = {value};")
 
     def body(self, scope, most=2):
@@ -506,7 +506,7 @@ class Kernel:
             *self.functions,
             f"static __global__ void {name}(const unsigned *words, const float *reals, unsigned *sums, unsigned *all_own, "
             "unsigned *exchange, unsigned *out)", "{", *shared, body, "}", "",
-            f"static void launch_{self.number}(const struct arguments *a)", "{",
+            f"static void launch_{self.number}(const struct kernel_arguments *a)", "{",
             f"    {name}<<<{grid}, {block}, {dynamic}>>>(a->words, a->reals, a->sums, a->own, a->exchange, a->out);", "}", ""])
         blocks = self.grid[0] * self.grid[1] * self.grid[2]
         return text, f"    {{{self.number}, {blocks}, {self.threads}, {outputs}, launch_{self.number}}},"

@@ -9,24 +9,24 @@
 enum {
     NUM_WORDS = 1024, /* number of elements of `words`; generate.py masks indices accordingly */
     NUM_REALS = 256,
-    NUM_ONES = 16,   /* number of words of `sums` that are initialised to all ones, for minima; the others start at 0 */
-    NUM_SUMS = 128,  /* number of words that all threads update with atomics */
-    OWN_WORDS = 4,   /* number of words of `own` per thread; only this thread accesses them */
-    MAX_OUTPUTS = 24 /* number of words of `out` per thread */
+    NUM_ALL_ONES_SUMS = 16,   /* number of words of `sums` that are initially all ones, for minima; the others are 0 */
+    NUM_SUMS = 128,           /* number of words that all threads update with atomics */
+    OWN_WORDS_PER_THREAD = 4, /* number of words of `own` per thread; only this thread accesses them */
+    MAX_OUTPUTS_PER_THREAD = 24 /* number of words of `out` per thread */
 };
 
-struct arguments {
+struct kernel_arguments {
     const unsigned *words; /* [NUM_WORDS], never written */
     const float *reals;    /* [NUM_REALS], never written; any NaN is quiet */
     unsigned *sums;        /* [NUM_SUMS] */
-    unsigned *own;         /* [threads][OWN_WORDS] */
+    unsigned *own;         /* [threads][OWN_WORDS_PER_THREAD] */
     unsigned *exchange;    /* [threads]; after a barrier, a thread may read its block's words */
-    unsigned *out;         /* [threads][outputs] */
+    unsigned *out;         /* [threads][outputs_per_thread] */
 };
 
 struct random_kernel {
-    unsigned number, blocks, threads, outputs; /* `threads` is per block */
-    void (*launch)(const struct arguments *arguments);
+    unsigned number, blocks, threads_per_block, outputs_per_thread;
+    void (*launch)(const struct kernel_arguments *arguments);
 };
 
 #ifdef __cplusplus

@@ -22,9 +22,9 @@ enum { MAX_THREADS = 1024 };
 /** All arrays that a kernel writes, in one allocation; the hash covers all of it. */
 struct written {
     unsigned sums[NUM_SUMS];
-    unsigned own[MAX_THREADS * OWN_WORDS];
+    unsigned own[MAX_THREADS * OWN_WORDS_PER_THREAD];
     unsigned exchange[MAX_THREADS];
-    unsigned out[MAX_THREADS * MAX_OUTPUTS];
+    unsigned out[MAX_THREADS * MAX_OUTPUTS_PER_THREAD];
 };
 
 struct read {
@@ -82,17 +82,18 @@ static void fill(const struct random_kernel *kernel, struct read *input, struct 
     for (int i = 0; i < NUM_REALS; i++)
         input->reals[i] = random_real(&random);
     memset(output, 0, sizeof *output);
-    memset(output->sums, 0xff, NUM_ONES * sizeof *output->sums);
-    for (unsigned i = 0; i < kernel->blocks * kernel->threads * OWN_WORDS; i++)
+    memset(output->sums, 0xff, NUM_ALL_ONES_SUMS * sizeof *output->sums);
+    for (unsigned i = 0; i < kernel->blocks * kernel->threads_per_block * OWN_WORDS_PER_THREAD; i++)
         output->own[i] = random_word(&random);
 }
 
 /** Returns a hash of the words that the kernel may have written. */
 static unsigned long long hash_of(const struct random_kernel *kernel, const struct written *output)
 {
-    const unsigned threads = kernel->blocks * kernel->threads;
+    const unsigned threads = kernel->blocks * kernel->threads_per_block;
     const unsigned *const parts[] = {output->sums, output->own, output->exchange, output->out};
-    const unsigned lengths[] = {NUM_SUMS, threads * OWN_WORDS, threads, threads * kernel->outputs};
+    const unsigned lengths[] = {NUM_SUMS, threads * OWN_WORDS_PER_THREAD, threads,
+                                threads * kernel->outputs_per_thread};
     unsigned long long hash = 0xcbf29ce484222325;
 
     for (int part = 0; part < 4; part++) {
@@ -107,10 +108,10 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
 /** Prints the words that each thread stored in `out` at its end, one line per thread. */
 static void print_words(const struct random_kernel *kernel, const struct written *output)
 {
-    for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {
+    for (unsigned thread = 0; thread < kernel->blocks * kernel->threads_per_block; thread++) {
         printf("thread %u:", thread);
-        for (unsigned i = 0; i < kernel->outputs; i++)
-            printf(" %08x", output->out[thread * kernel->outputs + i]);
+        for (unsigned i = 0; i < kernel->outputs_per_thread; i++)
+            printf(" %08x", output->out[thread * kernel->outputs_per_thread + i]);
         printf("\n");
     }
 }
@@ -122,8 +123,8 @@ static void print_words(const struct random_kernel *kernel, const struct written
 static bool run(const struct random_kernel *kernel, struct read *input, struct written *output,
                 struct read *device_input, struct written *device_output)
 {
-    const struct arguments arguments = {device_input->words, device_input->reals,     device_output->sums,
-                                        device_output->own,  device_output->exchange, device_output->out};
+    const struct kernel_arguments arguments = {device_input->words, device_input->reals,     device_output->sums,
+                                               device_output->own,  device_output->exchange, device_output->out};
     cudaError_t error;
 
     fill(kernel, input, output);

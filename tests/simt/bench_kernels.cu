@@ -65,7 +65,7 @@ cudaError_t bench_matmul(const float *a, const float *b, float *c, int size)
     return cudaGetLastError();
 }
 
-cudaError_t bench_stream(const float *x, float *y, int count, int blocks)
+cudaError_t bench_grid_stride_sum(const float *x, float *y, int count, int blocks)
 {
     stream_kernel<<<blocks, THREADS>>>(x, y, count);
     return cudaGetLastError();

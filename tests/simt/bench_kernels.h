@@ -12,7 +12,7 @@ extern "C" {
 cudaError_t bench_matmul(const float *a, const float *b, float *c, int size);
 
 /** Adds up the elements of x [count] above 0.5 in a grid-stride loop; each thread stores its own sum in y. */
-cudaError_t bench_stream(const float *x, float *y, int count, int blocks);
+cudaError_t bench_grid_stride_sum(const float *x, float *y, int count, int blocks);
 
 /** Runs `rounds` butterfly sums in each warp and stores the results in y. */
 cudaError_t bench_butterfly(int *y, int rounds, int blocks);

@@ -24,7 +24,7 @@ static cudaError_t run_matmul(void)
 
 static cudaError_t run_stream(void)
 {
-    return bench_stream(buffers.a, buffers.c, COUNT, BLOCKS);
+    return bench_grid_stride_sum(buffers.a, buffers.c, COUNT, BLOCKS);
 }
 
 static cudaError_t run_butterfly(void)

@@ -19,13 +19,13 @@ cudaError_t host_api_fill(int *memory, int count, int value)
     return cudaPeekAtLastError();
 }
 
-cudaError_t host_api_launch(int *memory, dim3 grid, dim3 block, size_t dynamic_shared)
+cudaError_t host_api_store_one(int *memory, dim3 grid, dim3 block, size_t dynamic_shared)
 {
     touch_kernel<<<grid, block, dynamic_shared>>>(memory);
     return cudaPeekAtLastError();
 }
 
-cudaError_t host_api_allow_shared(int bytes)
+cudaError_t host_api_allow_dynamic_shared_bytes(int bytes)
 {
     return cudaFuncSetAttribute(touch_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }

@@ -12,10 +12,10 @@ extern "C" {
 cudaError_t host_api_fill(int *memory, int count, int value);
 
 /** Launches a kernel that stores one int, with the given configuration, and returns the launch's error. */
-cudaError_t host_api_launch(int *memory, dim3 grid, dim3 block, size_t dynamic_shared);
+cudaError_t host_api_store_one(int *memory, dim3 grid, dim3 block, size_t dynamic_shared);
 
-/** Sets the limit on the dynamic shared memory of host_api_launch()'s kernel. */
-cudaError_t host_api_allow_shared(int bytes);
+/** Sets the limit on the dynamic shared memory of host_api_store_one()'s kernel. */
+cudaError_t host_api_allow_dynamic_shared_bytes(int bytes);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,8 @@ int main(void)
         cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess ||
         cudaMemcpy(b, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess)
         return 1;
-    return print("matmul", bench_matmul(a, b, c, SIZE)) || print("stream", bench_stream(a, c, COUNT, BLOCKS)) ||
+    return print("matmul", bench_matmul(a, b, c, SIZE)) ||
+           print("stream", bench_grid_stride_sum(a, c, COUNT, BLOCKS)) ||
            print("butterfly", bench_butterfly((int *)c, 7, BLOCKS)) ||
            print("barrier", bench_barrier((int *)c, 7, BLOCKS));
 }

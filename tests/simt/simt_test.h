@@ -23,7 +23,7 @@ extern "C" {
 
 #include "simt.h"
 
-enum { FULL = -1 };
+enum { FULL_MASK = -1 };
 
 #define WORDS 4096
 
@@ -53,7 +53,7 @@ static inline int *device_iota(void)
 }
 
 /** Copies a device buffer of WORDS ints to the host and frees the buffer. The copy is valid until the next call. */
-static inline const int *take_words(int *words)
+static inline const int *download_and_free_words(int *words)
 {
     static int host[WORDS];
 
@@ -63,7 +63,7 @@ static inline const int *take_words(int *words)
 }
 
 /** Returns the number of the line of `file` that has [mark] in a comment, or 0 if there is none. */
-static inline int line_of(const char *file, const char *mark)
+static inline int line_marked(const char *file, const char *mark)
 {
     char bracketed[80];
     char text[512];
@@ -85,7 +85,7 @@ static inline int line_of(const char *file, const char *mark)
 }
 
 /** Fails the test unless the last launch succeeded. */
-static inline void expect_good(void)
+static inline void expect_success(void)
 {
     const cudaError_t error = cudaGetLastError();
 
@@ -98,7 +98,7 @@ static inline void expect_good(void)
  * Checks whether `fault` begins with a location in `file`; it has no location if the tool that looks up lines is not
  * installed.
  */
-static inline bool lines_known(const char *fault, const char *file)
+static inline bool starts_with_location(const char *fault, const char *file)
 {
     return strncmp(fault, file, strlen(file)) == 0;
 }
@@ -118,10 +118,10 @@ static inline void expect_fault(cudaError_t error, const char *file, const char 
     assert_non_null(fault);
     if (!strstr(fault, text))
         fail_msg("\"%s\" does not say \"%s\"", fault, text);
-    snprintf(place, sizeof place, "%s:%d: ", file, line_of(file, mark));
-    if (lines_known(fault, file) && strncmp(fault, place, strlen(place)) != 0)
+    snprintf(place, sizeof place, "%s:%d: ", file, line_marked(file, mark));
+    if (starts_with_location(fault, file) && strncmp(fault, place, strlen(place)) != 0)
         fail_msg("\"%s\" is not at %s", fault, place);
-    if (!lines_known(fault, file))
+    if (!starts_with_location(fault, file))
         print_message("# no file and line in \"%s\"\n", fault);
 }
 
@@ -140,7 +140,7 @@ static inline uint64_t numeric_argument(int argc, char **argv, int i, uint64_t o
 }
 
 /** Returns the counters of the launches since the previous call. */
-static inline struct simt_counters take_counters(void)
+static inline struct simt_counters read_and_reset_counters(void)
 {
     struct simt_counters counters;
 

@@ -1001,7 +1001,7 @@ static void run(void **state)
             assert_int_not_equal(error, cudaSuccess);
             expect_fault(error, __FILE__, bad->name, bad->text);
         } else {
-            expect_good();
+            expect_success();
         }
     }
     cudaFree(x);
@@ -1009,8 +1009,8 @@ static void run(void **state)
 
     cudaMemset(y, 0, 4 * WORDS);
     all_wait<<<1, 64>>>(again, y);
-    expect_good();
-    assert_int_equal(take_words(y)[63], 63);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[63], 63);
     cudaFree(again);
 }
 
@@ -1019,13 +1019,13 @@ static void counts(void **state)
     (void)state;
     int *const x = device_iota(), *const y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     all_wait<<<1, 64>>>(x, y);
     product_of_ones<<<1, 128, END>>>(x, y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
-    assert_int_equal(take_words(y)[0], 64);
+    assert_int_equal(download_and_free_words(y)[0], 64);
     assert_int_equal(counters.bulk_copies, 1);
     assert_int_equal(counters.bulk_copy_bytes, 256);
     assert_int_equal(counters.tensor_operations, 2 * 4);

@@ -8,11 +8,11 @@ static __global__ void shuffles_kernel(int *out, int width)
 {
     const int lane = threadIdx.x;
 
-    out[lane] = __shfl_sync(FULL, 100 + lane, 3, width);
-    out[32 + lane] = __shfl_up_sync(FULL, 100 + lane, 2, width);
-    out[64 + lane] = __shfl_down_sync(FULL, 100 + lane, 2, width);
-    out[96 + lane] = __shfl_xor_sync(FULL, 100 + lane, 5, width);
-    out[128 + lane] = __shfl_sync(FULL, 100 + lane, lane + 40, width);
+    out[lane] = __shfl_sync(FULL_MASK, 100 + lane, 3, width);
+    out[32 + lane] = __shfl_up_sync(FULL_MASK, 100 + lane, 2, width);
+    out[64 + lane] = __shfl_down_sync(FULL_MASK, 100 + lane, 2, width);
+    out[96 + lane] = __shfl_xor_sync(FULL_MASK, 100 + lane, 5, width);
+    out[128 + lane] = __shfl_sync(FULL_MASK, 100 + lane, lane + 40, width);
 }
 
 static void shuffles_of_every_width(void **)
@@ -21,8 +21,8 @@ static void shuffles_of_every_width(void **)
         int *out = device_words(-1);
 
         shuffles_kernel<<<1, 32>>>(out, width);
-        expect_good();
-        const int *got = take_words(out);
+        expect_success();
+        const int *got = download_and_free_words(out);
 
         for (int lane = 0; lane < 32; lane++) {
             const int segment = lane / width * width;
@@ -39,11 +39,11 @@ static void shuffles_of_every_width(void **)
 static __global__ void types_kernel(int *out)
 {
     const int lane = threadIdx.x;
-    const float real = __shfl_xor_sync(FULL, 0.5f * lane, 1);
-    const double wide = __shfl_xor_sync(FULL, 0.25 * lane, 1);
-    const long long big = __shfl_xor_sync(FULL, (long long)lane << 40, 1);
-    const unsigned char tiny = __shfl_xor_sync(FULL, (unsigned char)(200 + lane), 1);
-    const short half = __shfl_xor_sync(FULL, (short)-lane, 1);
+    const float real = __shfl_xor_sync(FULL_MASK, 0.5f * lane, 1);
+    const double wide = __shfl_xor_sync(FULL_MASK, 0.25 * lane, 1);
+    const long long big = __shfl_xor_sync(FULL_MASK, (long long)lane << 40, 1);
+    const unsigned char tiny = __shfl_xor_sync(FULL_MASK, (unsigned char)(200 + lane), 1);
+    const short half = __shfl_xor_sync(FULL_MASK, (short)-lane, 1);
 
     out[lane] = real == 0.5f * (lane ^ 1) && wide == 0.25 * (lane ^ 1) && big == (long long)(lane ^ 1) << 40 &&
                 tiny == 200 + (lane ^ 1) && half == -(lane ^ 1);
@@ -54,8 +54,8 @@ static void shuffles_of_every_type(void **)
     int *out = device_words(0);
 
     types_kernel<<<1, 32>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int lane = 0; lane < 32; lane++)
         assert_int_equal(got[lane], 1);
@@ -76,14 +76,14 @@ static void groups_with_disjoint_masks(void **)
 {
     int *out = device_words(-1);
 
-    take_counters();
+    read_and_reset_counters();
     halves_kernel<<<1, 32>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int lane = 0; lane < 32; lane++)
         assert_int_equal(got[lane], lane < 16 ? (lane == 15 ? 15 : lane + 1) : (lane == 16 ? 16 : lane - 1));
-    assert_int_equal(take_counters().shuffles, 2);
+    assert_int_equal(read_and_reset_counters().shuffles, 2);
 }
 
 static __global__ void early_kernel(int *out, int stay)
@@ -91,7 +91,7 @@ static __global__ void early_kernel(int *out, int stay)
     if ((int)threadIdx.x >= stay)
         return;
     /* As on a GPU, the mask may name lanes that have returned, as long as no lane reads from them. */
-    out[threadIdx.x] = __shfl_sync(FULL, (int)threadIdx.x + 7, 2) + __popc(__ballot_sync(FULL, 1));
+    out[threadIdx.x] = __shfl_sync(FULL_MASK, (int)threadIdx.x + 7, 2) + __popc(__ballot_sync(FULL_MASK, 1));
 }
 
 static void lanes_that_returned_are_let_through(void **)
@@ -99,8 +99,8 @@ static void lanes_that_returned_are_let_through(void **)
     int *out = device_words(-1);
 
     early_kernel<<<1, 32>>>(out, 20);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int lane = 0; lane < 32; lane++)
         assert_int_equal(got[lane], lane < 20 ? 9 + 20 : -1);
@@ -118,7 +118,7 @@ static __global__ void nested_kernel(int *out)
             sum = __shfl_xor_sync(0x88888888u, lane, 4);
         sum += 1000 * __popc(__ballot_sync(0xaaaaaaaau, lane < 16));
     }
-    sum += __popc(__ballot_sync(FULL, lane < 5));
+    sum += __popc(__ballot_sync(FULL_MASK, lane < 5));
     out[lane] = sum;
 }
 
@@ -127,8 +127,8 @@ static void masks_inside_nested_branches(void **)
     int *out = device_words(-1);
 
     nested_kernel<<<1, 32>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int lane = 0; lane < 32; lane++)
         assert_int_equal(got[lane], 5 + (lane % 2 ? (lane ^ 4) + 8000 : 0));
@@ -140,35 +140,35 @@ static __global__ void votes_kernel(int *out)
 {
     const int lane = threadIdx.x;
 
-    out[lane] = (int)__ballot_sync(FULL, lane % 3 == 0);
-    out[32 + lane] = __any_sync(FULL, lane == 31) + 2 * __any_sync(FULL, 0);
-    out[64 + lane] = __all_sync(FULL, lane < 32) + 2 * __all_sync(FULL, lane < 31);
-    out[96 + lane] = (int)__match_any_sync(FULL, lane / 10);
+    out[lane] = (int)__ballot_sync(FULL_MASK, lane % 3 == 0);
+    out[32 + lane] = __any_sync(FULL_MASK, lane == 31) + 2 * __any_sync(FULL_MASK, 0);
+    out[64 + lane] = __all_sync(FULL_MASK, lane < 32) + 2 * __all_sync(FULL_MASK, lane < 31);
+    out[96 + lane] = (int)__match_any_sync(FULL_MASK, lane / 10);
 
     int all;
-    const unsigned same = __match_all_sync(FULL, 5, &all);
+    const unsigned same = __match_all_sync(FULL_MASK, 5, &all);
 
     out[128 + lane] = same == 0xffffffffu && all == 1;
-    out[160 + lane] = __match_all_sync(FULL, lane, &all) == 0 && all == 0;
-    out[192 + lane] = __reduce_add_sync(FULL, lane - 20);
-    out[224 + lane] = __reduce_min_sync(FULL, lane - 20);
-    out[256 + lane] = (int)__reduce_max_sync(FULL, (unsigned)lane);
-    out[288 + lane] = (int)__reduce_or_sync(FULL, 1u << lane);
-    out[320 + lane] = (int)__reduce_and_sync(FULL, ~(1u << lane));
-    out[352 + lane] = (int)__reduce_xor_sync(FULL, (unsigned)lane);
-    out[384 + lane] = __reduce_max_sync(FULL, lane - 40);
-    out[416 + lane] = (int)__reduce_min_sync(FULL, (unsigned)(lane - 20));
+    out[160 + lane] = __match_all_sync(FULL_MASK, lane, &all) == 0 && all == 0;
+    out[192 + lane] = __reduce_add_sync(FULL_MASK, lane - 20);
+    out[224 + lane] = __reduce_min_sync(FULL_MASK, lane - 20);
+    out[256 + lane] = (int)__reduce_max_sync(FULL_MASK, (unsigned)lane);
+    out[288 + lane] = (int)__reduce_or_sync(FULL_MASK, 1u << lane);
+    out[320 + lane] = (int)__reduce_and_sync(FULL_MASK, ~(1u << lane));
+    out[352 + lane] = (int)__reduce_xor_sync(FULL_MASK, (unsigned)lane);
+    out[384 + lane] = __reduce_max_sync(FULL_MASK, lane - 40);
+    out[416 + lane] = (int)__reduce_min_sync(FULL_MASK, (unsigned)(lane - 20));
 }
 
 static void votes_matches_and_reductions(void **)
 {
     int *out = device_words(-1);
 
-    take_counters();
+    read_and_reset_counters();
     votes_kernel<<<1, 32>>>(out);
-    expect_good();
-    assert_int_equal(take_counters().votes, 16);
-    const int *got = take_words(out);
+    expect_success();
+    assert_int_equal(read_and_reset_counters().votes, 16);
+    const int *got = download_and_free_words(out);
     unsigned thirds = 0;
 
     for (int lane = 0; lane < 32; lane += 3)
@@ -210,8 +210,8 @@ static void votes_of_part_of_a_warp(void **)
     int *out = device_words(-1);
 
     partial_votes_kernel<<<1, 32>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int lane = 8; lane < 24; lane++) {
         assert_int_equal(got[lane], 0x00aaaa00);
@@ -247,8 +247,8 @@ static void reductions_by_shuffles(void **)
         int *out = device_words(-1);
 
         reductions_kernel<<<1, 32>>>(masks[m], out);
-        expect_good();
-        const int *got = take_words(out);
+        expect_success();
+        const int *got = download_and_free_words(out);
 
         for (int i = 0; i < 128; i++)
             assert_int_equal(got[i], masks[m] >> i % 32 & 1 ? 1 : -1);
@@ -257,7 +257,7 @@ static void reductions_by_shuffles(void **)
 
 static __global__ void small_warp_kernel(int *out)
 {
-    out[threadIdx.x] = (int)__ballot_sync(FULL, 1);
+    out[threadIdx.x] = (int)__ballot_sync(FULL_MASK, 1);
 }
 
 static void a_warp_that_is_not_whole(void **)
@@ -265,8 +265,8 @@ static void a_warp_that_is_not_whole(void **)
     int *out = device_words(-1);
 
     small_warp_kernel<<<1, 40>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     assert_int_equal(got[31], -1);
     assert_int_equal(got[32], 0xff);
@@ -288,11 +288,11 @@ static void barriers_that_count(void **)
 {
     int *out = device_words(-1);
 
-    take_counters();
+    read_and_reset_counters();
     block_votes_kernel<<<1, 100>>>(out);
-    expect_good();
-    assert_int_equal(take_counters().block_barriers, 5);
-    const int *got = take_words(out);
+    expect_success();
+    assert_int_equal(read_and_reset_counters().block_barriers, 5);
+    const int *got = download_and_free_words(out);
 
     for (int thread = 0; thread < 100; thread++) {
         assert_int_equal(got[thread], 34);
@@ -319,11 +319,11 @@ static void a_block_in_three_dimensions(void **)
 {
     int *out = device_words(-1);
 
-    take_counters();
+    read_and_reset_counters();
     exchange_kernel<<<dim3(2, 3), dim3(5, 4, 6), 120 * sizeof(int)>>>(out);
-    expect_good();
-    const struct simt_counters counters = take_counters();
-    const int *got = take_words(out);
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
+    const int *got = download_and_free_words(out);
 
     assert_int_equal(counters.blocks, 6);
     assert_int_equal(counters.block_barriers, 36);
@@ -358,11 +358,11 @@ static void dynamic_arrays_in_templates(void **)
 {
     int *out = device_words(-1);
 
-    take_counters();
+    read_and_reset_counters();
     dynamic_arrays_kernel<int><<<1, 32, 32 * sizeof(int)>>>(out);
-    expect_good();
-    const struct simt_counters counters = take_counters();
-    const int *got = take_words(out);
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
+    const int *got = download_and_free_words(out);
 
     assert_int_equal(counters.shared_store_requests, 1);
     assert_int_equal(counters.shared_load_requests, 2);
@@ -371,8 +371,8 @@ static void dynamic_arrays_in_templates(void **)
         assert_int_equal(got[i], (3 - i / 8) * 8 + i % 8 + 1 + 100);
     out = device_words(-1);
     dynamic_arrays_kernel<unsigned char><<<1, 32, 32>>>(out);
-    expect_good();
-    got = take_words(out);
+    expect_success();
+    got = download_and_free_words(out);
     for (int i = 0; i < 32; i++)
         assert_int_equal(got[i], i + 1);
 }
@@ -421,19 +421,19 @@ static void atomics_constants_and_device_variables(void **)
     assert_int_equal(cudaMemcpyToSymbol(table, values, sizeof values), cudaSuccess);
     assert_int_equal(cudaMemcpyToSymbol(total, &sum, sizeof sum), cudaSuccess);
     atomics_kernel<<<1, 64>>>(out, wide, ones);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaMemcpyFromSymbol(&sum, total, sizeof sum), cudaSuccess);
     assert_int_equal(sum, 5 + 16 * 4321);
 
-    const unsigned long long *far = (const unsigned long long *)take_words((int *)wide);
+    const unsigned long long *far = (const unsigned long long *)download_and_free_words((int *)wide);
 
     assert_true(far[0] == 64ull << 33 && far[2] == 63ull << 32);
     assert_true(far[3] == ~0ull && far[4] == 6ull << 32 && far[5] == -(63ull << 32));
     assert_int_equal(memcmp(&far[1], &(const double &)16.0, sizeof(double)), 0);
-    far = (const unsigned long long *)take_words((int *)ones);
+    far = (const unsigned long long *)download_and_free_words((int *)ones);
     assert_true(far[0] == 1ull << 32 && far[1] == 0 && far[2] == (~0ull << 32 | 5) && far[3] == 63ull << 32);
 
-    const int *got = take_words(out);
+    const int *got = download_and_free_words(out);
     const int expected[] = {-64, 63, -63, -1, 0, 0, 4, 6, 77, 64, 0x42000000};
 
     for (int i = 0; i < 11; i++)
@@ -475,8 +475,8 @@ static void bits_and_arithmetic(void **)
     int *out = device_words(-1);
 
     arithmetic_kernel<<<1, 1>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     int checks = 0;
 

@@ -39,18 +39,18 @@ static void blocks_wait_for_the_grid(void **)
     int rounds = 5;
     void *arguments[] = {&words, &sums, &rounds};
 
-    take_counters();
+    read_and_reset_counters();
     assert_int_equal(cudaLaunchCooperativeKernel(pass_on_kernel, 20, 64, arguments, 256), cudaSuccess);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.blocks, 20);
     assert_int_equal(counters.block_barriers, 20 * 11);
-    const int *got = take_words(words);
+    const int *got = download_and_free_words(words);
 
     for (int i = 0; i < 20 * 64; i++)
         assert_int_equal(got[i], (i / 64 + 5) % 20);
-    got = take_words(sums);
+    got = download_and_free_words(sums);
     for (int i = 0; i < 20 * 64; i++)
         assert_int_equal(got[i], i / 64 * 1001000 + 63 - i % 64);
 }
@@ -79,8 +79,8 @@ static void blocks_that_spin_give_up_their_turn(void **)
     void *arguments[] = {&flags, &out};
 
     assert_int_equal(cudaLaunchCooperativeKernel(spin_kernel, 10, 32, arguments), cudaSuccess);
-    expect_good();
-    assert_int_equal(take_words(out)[0], 10);
+    expect_success();
+    assert_int_equal(download_and_free_words(out)[0], 10);
 
     /* In a non-cooperative launch, nothing guarantees that the last block runs while the others wait. */
     out = device_words(0);
@@ -212,8 +212,8 @@ static void too_many_blocks_to_live_together(void **)
                      cudaErrorCooperativeLaunchTooLarge);
     assert_int_equal(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
     assert_int_equal(cudaLaunchKernel(nothing_kernel, 1, 1, arguments), cudaSuccess);
-    expect_good();
-    assert_int_equal(take_words(x)[0], 7);
+    expect_success();
+    assert_int_equal(download_and_free_words(x)[0], 7);
 }
 
 static __global__ void tiles_kernel(int *out)
@@ -234,8 +234,8 @@ static void tiles_of_a_warp(void **)
     int *out = device_words(0);
 
     tiles_kernel<<<1, 64>>>(out);
-    expect_good();
-    const int *got = take_words(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
 
     for (int i = 0; i < 64; i++)
         assert_int_equal(got[i], i / 8 * 64 + 28 + 3000 + 200000);
@@ -259,7 +259,7 @@ static void each_block_knows_its_arrays_ends(void **)
     void *arguments[] = {&y, &block, &index};
 
     assert_int_equal(cudaLaunchCooperativeKernel(past_the_end_kernel, 4, 32, arguments, 0), cudaSuccess);
-    expect_good();
+    expect_success();
     index = 32;
     cudaLaunchCooperativeKernel(past_the_end_kernel, 4, 32, arguments, 0);
     EXPECT_FAULT(cudaErrorIllegalAddress, "past_the_end",

@@ -21,10 +21,10 @@ static void expect_load_sectors(int stride, int offset, unsigned sectors)
     int *x = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     stride_kernel<<<1, 32>>>(x, y, stride, offset);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_requests, 1);
     assert_int_equal(counters.global_load_sectors, sectors);
@@ -70,10 +70,10 @@ static void vector_accesses_are_one_request(void **)
     int *x = device_words(0);
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     vector_kernel<<<1, 32>>>((const float4 *)x, (float4 *)y);
-    expect_good();
-    struct simt_counters counters = take_counters();
+    expect_success();
+    struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_requests, 1);
     assert_int_equal(counters.global_load_sectors, 16);
@@ -81,16 +81,16 @@ static void vector_accesses_are_one_request(void **)
     assert_int_equal(counters.global_store_sectors, 16);
 
     pair_kernel<<<1, 32>>>((const int2 *)x, (int2 *)y);
-    expect_good();
-    counters = take_counters();
+    expect_success();
+    counters = read_and_reset_counters();
     assert_int_equal(counters.global_load_requests, 1);
     assert_int_equal(counters.global_load_sectors, 8);
     assert_int_equal(counters.global_store_requests, 1);
     assert_int_equal(counters.global_store_sectors, 8);
 
     byte_kernel<<<1, 32>>>((const unsigned char *)x, (unsigned char *)y);
-    expect_good();
-    counters = take_counters();
+    expect_success();
+    counters = read_and_reset_counters();
     assert_int_equal(counters.global_load_sectors, 1);
     assert_int_equal(counters.global_store_sectors, 1);
     cudaFree(x);
@@ -107,10 +107,10 @@ static void sectors_far_apart(void **)
     int *x = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     scatter_kernel<<<1, 32>>>(x, y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_sectors, 2);
     assert_int_equal(counters.global_store_sectors, 32);
@@ -134,7 +134,7 @@ static __global__ void transpose_kernel(const int *x, int *y)
 
 static void expect_transposed(int *y)
 {
-    const int *got = take_words(y);
+    const int *got = download_and_free_words(y);
 
     for (int i = 0; i < 1024; i++)
         assert_int_equal(got[i], i % 32 * 32 + i / 32);
@@ -145,10 +145,10 @@ static void a_transpose_without_and_with_padding(void **)
     int *x = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     transpose_kernel<0><<<1, dim3(32, 8)>>>(x, y);
-    expect_good();
-    struct simt_counters counters = take_counters();
+    expect_success();
+    struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.shared_load_requests, 32);
     assert_int_equal(counters.shared_load_wavefronts, 1024);
@@ -159,10 +159,10 @@ static void a_transpose_without_and_with_padding(void **)
     expect_transposed(y);
 
     y = device_words(0);
-    take_counters();
+    read_and_reset_counters();
     transpose_kernel<1><<<1, dim3(32, 8)>>>(x, y);
-    expect_good();
-    counters = take_counters();
+    expect_success();
+    counters = read_and_reset_counters();
     assert_int_equal(counters.shared_load_requests, 32);
     assert_int_equal(counters.shared_load_wavefronts, 32);
     assert_int_equal(counters.shared_store_wavefronts, 32);
@@ -199,10 +199,10 @@ static void bank_conflicts_by_pattern(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     shared_patterns_kernel<<<1, 32>>>(y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.shared_store_requests, 32 + 3);
     assert_int_equal(counters.shared_store_wavefronts, 32 + 4 + 2 + 2);
@@ -232,11 +232,11 @@ static void atomics_and_their_conflicts(void **)
     int *x = device_iota();
     int *bins = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     histogram_kernel<<<2, 64>>>(x, bins);
-    expect_good();
-    const struct simt_counters counters = take_counters();
-    const int *got = take_words(bins);
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
+    const int *got = download_and_free_words(bins);
 
     /* In each block, 2 warps update 4 bins each, so that 28 of 32 lanes conflict; then 4 lanes update one word each. */
     assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
@@ -265,10 +265,10 @@ static void a_branch_that_diverges(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     straight_kernel<<<1, 64>>>(y);
-    expect_good();
-    struct simt_counters counters = take_counters();
+    expect_success();
+    struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.basic_blocks, 2);
     assert_int_equal(counters.lanes_active, 64);
@@ -276,14 +276,14 @@ static void a_branch_that_diverges(void **)
     assert_int_equal(counters.divergent_branches, 0);
 
     branch_kernel<<<1, 64>>>(y, 8);
-    expect_good();
-    assert_int_equal(take_counters().divergent_branches, 2);
+    expect_success();
+    assert_int_equal(read_and_reset_counters().divergent_branches, 2);
     branch_kernel<<<1, 64>>>(y, 32);
-    expect_good();
-    assert_int_equal(take_counters().divergent_branches, 0);
+    expect_success();
+    assert_int_equal(read_and_reset_counters().divergent_branches, 0);
     branch_kernel<<<1, 64>>>(y, 0);
-    expect_good();
-    assert_int_equal(take_counters().divergent_branches, 0);
+    expect_success();
+    assert_int_equal(read_and_reset_counters().divergent_branches, 0);
     cudaFree(y);
 }
 
@@ -312,10 +312,10 @@ static void nested_branches_meet_again(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     nested_kernel<<<1, 32>>>(y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.divergent_branches, 3);
     /* The kernel makes four stores of 8 lanes in the innermost arms, two of 16 lanes after the inner joins and one of
@@ -329,10 +329,10 @@ static void expect_branch(const struct simt_divergent_branch *branches, int coun
 {
     char place[512], found[512];
 
-    snprintf(place, sizeof place, "%s:%d", __FILE__, line_of(__FILE__, mark));
+    snprintf(place, sizeof place, "%s:%d", __FILE__, line_marked(__FILE__, mark));
     for (int i = 0; i < count; i++) {
         simt_describe_pc(branches[i].pc, found, sizeof found);
-        if (!lines_known(found, __FILE__))
+        if (!starts_with_location(found, __FILE__))
             skip();
         if (strcmp(found, place) == 0) {
             assert_int_equal(branches[i].num_divergences, 1);
@@ -347,14 +347,14 @@ static void lines_of_divergent_branches(void **)
     struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     nested_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     assert_int_equal(simt_read_divergent_branches(branches), 3);
     expect_branch(branches, 3, "outer_branch");
     expect_branch(branches, 3, "left_branch");
     expect_branch(branches, 3, "right_branch");
-    take_counters();
+    read_and_reset_counters();
     assert_int_equal(simt_read_divergent_branches(branches), 0);
     cudaFree(y);
 }
@@ -373,10 +373,10 @@ static void a_loop_left_by_one_lane_after_another(void **)
     int *trips = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     trips_kernel<<<1, 32>>>(trips, y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     /* The condition is tested 32 times, and each time a lane leaves the loop; all tests but the last diverge. */
     assert_int_equal(counters.divergent_branches, 31);
@@ -409,11 +409,11 @@ static void functions_called_from_both_arms(void **)
     int *x = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     calls_kernel<<<1, 32>>>(x, y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
-    const int *got = take_words(y);
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
+    const int *got = download_and_free_words(y);
 
     assert_int_equal(counters.global_store_requests, 1);
     for (int i = 0; i < 32; i++) {
@@ -435,10 +435,10 @@ static void leaving_early_is_a_way_to_go(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     leave_kernel<<<1, 32>>>(y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.divergent_branches, 1);
     assert_int_equal(counters.global_store_requests, 1);
@@ -465,15 +465,15 @@ static void a_trace_longer_than_its_buffer(void **)
     int *x = device_iota();
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     long_kernel<<<1, 32>>>(x, y, ROUNDS);
-    expect_good();
-    const struct simt_counters one = take_counters();
+    expect_success();
+    const struct simt_counters one = read_and_reset_counters();
 
     /* Runs the same kernel with four warps, which share the lanes' buffers. */
     long_kernel<<<1, 128>>>(x, y, ROUNDS);
-    expect_good();
-    const struct simt_counters four = take_counters();
+    expect_success();
+    const struct simt_counters four = read_and_reset_counters();
 
     assert_int_equal(one.global_load_requests, ROUNDS + ROUNDS / 7);
     assert_int_equal(one.global_load_sectors, ROUNDS * 4 + ROUNDS / 7);
@@ -493,8 +493,8 @@ static __global__ void collective_kernel(int *y)
 {
     int value = threadIdx.x;
 
-    value += __shfl_xor_sync(FULL, value, 1);
-    value += __any_sync(FULL, value);
+    value += __shfl_xor_sync(FULL_MASK, value, 1);
+    value += __any_sync(FULL_MASK, value);
     __syncwarp();
     __syncthreads();
     y[threadIdx.x] = value;
@@ -504,11 +504,11 @@ static void launches_blocks_and_collectives(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     collective_kernel<<<1, 64>>>(y);
     collective_kernel<<<1, 96>>>(y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.launches, 2);
     assert_int_equal(counters.blocks, 2);
@@ -536,10 +536,10 @@ static void constants_and_locals_are_no_traffic(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     quiet_kernel<<<1, 32>>>((float *)y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_requests, 0);
     assert_int_equal(counters.global_store_requests, 1);
@@ -555,10 +555,10 @@ static __global__ void device_variable_kernel(void)
 
 static void device_variables_are_global_memory(void **)
 {
-    take_counters();
+    read_and_reset_counters();
     device_variable_kernel<<<1, 1>>>();
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_requests, 1);
     assert_int_equal(counters.global_store_requests, 1);
@@ -574,7 +574,7 @@ static __global__ void shuffle_kernel(Word *y)
     Word value = threadIdx.x;
 
     for (int i = 0; i < step; i++)
-        value += __shfl_down_sync(FULL, value, 1);
+        value += __shfl_down_sync(FULL_MASK, value, 1);
     y[threadIdx.x] = value;
 }
 } // namespace far
@@ -613,14 +613,14 @@ static void each_kernel_has_its_own_counters(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     assert_int_equal(simt_num_launched_kernels(), 0);
     straight_kernel<<<1, 96>>>(y);
     far::shuffle_kernel<int, 5><<<1, 32>>>(y);
     straight_kernel<<<1, 32>>>(y);
     far::shuffle_kernel<float, 2><<<1, 64>>>((float *)y);
     collective_kernel<<<1, 64>>>(y);
-    expect_good();
+    expect_success();
 
     assert_int_equal(simt_num_launched_kernels(), 3);
     const struct simt_counters straight = kernel_counters(0, "straight_kernel");
@@ -650,19 +650,19 @@ static void a_reset_forgets_the_kernels(void **)
     const char *name;
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     straight_kernel<<<1, 32>>>(y);
     branch_kernel<<<1, 32>>>(y, 8);
-    expect_good();
+    expect_success();
     assert_int_equal(simt_num_launched_kernels(), 2);
     assert_false(simt_read_kernel_counters(2, &name, &counters));
     assert_false(simt_read_kernel_counters(-1, &name, &counters));
-    take_counters();
+    read_and_reset_counters();
     assert_int_equal(simt_num_launched_kernels(), 0);
     assert_false(simt_read_kernel_counters(0, &name, &counters));
     branch_kernel<<<1, 32>>>(y, 8);
     straight_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     assert_int_equal(kernel_counters(0, "branch_kernel").launches, 1);
     assert_int_equal(kernel_counters(0, "branch_kernel").divergent_branches, 1);
     assert_int_equal(kernel_counters(1, "straight_kernel").basic_blocks, 1);
@@ -677,13 +677,13 @@ static void names_that_launches_give(void **)
     int *y = device_words(0);
     void *arguments[] = {&y};
 
-    take_counters();
+    read_and_reset_counters();
     far::shuffle_kernel<int, (3 > 2 ? 1 : 2)><<<1, 32>>>(y);
     (straight ? straight_kernel : collective_kernel)<<<1, 32>>>(y);
     kernel<<<1, 32>>>(y);
     assert_int_equal(cudaLaunchKernel(straight_kernel, 1, 32, arguments), cudaSuccess);
     ::straight_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     assert_int_equal(simt_num_launched_kernels(), 4);
     kernel_counters(0, "shuffle_kernel");
     kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
@@ -705,14 +705,14 @@ static void launches_that_fail(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     straight_kernel<<<0, 32>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
     assert_int_equal(simt_num_launched_kernels(), 0);
     bad_kernel<<<1, 64>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     straight_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     assert_int_equal(simt_num_launched_kernels(), 2);
     assert_int_equal(kernel_counters(0, "bad_kernel").launches, 1);
     assert_int_equal(kernel_counters(0, "bad_kernel").block_barriers, 1);
@@ -738,10 +738,10 @@ static void expect_copies(int stride, unsigned wavefronts)
 {
     int *x = device_iota();
 
-    take_counters();
+    read_and_reset_counters();
     copies_kernel<<<1, 32>>>(x, stride);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.async_copy_bytes, 24 * 8);
     assert_int_equal(counters.shared_store_requests, 1);
@@ -756,10 +756,10 @@ static void asynchronous_copies(void **)
 {
     int *x = device_iota();
 
-    take_counters();
+    read_and_reset_counters();
     copies_kernel<<<1, 32>>>(x, 2);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_load_requests, 1);
     assert_int_equal(counters.global_load_sectors, 6);
@@ -791,10 +791,10 @@ static void expect_rows(int row_words, unsigned wavefronts)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     rows_kernel<count><<<1, 32>>>(y, row_words);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.shared_load_requests, 1);
     assert_int_equal(counters.shared_load_wavefronts, wavefronts);
@@ -837,10 +837,10 @@ static void products(void **)
 {
     int *y = device_words(0);
 
-    take_counters();
+    read_and_reset_counters();
     products_kernel<<<3, 64>>>((float *)y, 5);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.tensor_operations, 3 * 2 * (5 + 2));
     assert_int_equal(counters.shuffles + counters.votes + counters.warp_barriers, 0);

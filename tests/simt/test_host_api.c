@@ -139,23 +139,23 @@ static void launches_are_checked_as_on_a_gpu(void **state)
 
     (void)state;
     assert_int_equal(cudaMalloc((void **)&memory, 4096), cudaSuccess);
-    expect_error(host_api_launch(memory, (dim3){0, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, (dim3){0, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
     assert_non_null(strstr(simt_fault_message(), "invalid configuration"));
-    expect_error(host_api_launch(memory, (dim3){1, 65536, 1}, one, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, (dim3){1, 1, 65536}, one, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, (dim3){UINT32_MAX, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, one, (dim3){0, 1, 1}, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, one, (dim3){1025, 1, 1}, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, one, (dim3){33, 32, 1}, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, one, (dim3){1, 1, 65}, 0), cudaErrorInvalidConfiguration);
-    expect_error(host_api_launch(memory, one, (dim3){65536, 65536, 1}, 0), cudaErrorInvalidConfiguration);
-    assert_int_equal(host_api_launch(memory, one, (dim3){1024, 1, 1}, 48 * 1024), cudaSuccess);
+    expect_error(host_api_store_one(memory, (dim3){1, 65536, 1}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, (dim3){1, 1, 65536}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, (dim3){UINT32_MAX, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, one, (dim3){0, 1, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, one, (dim3){1025, 1, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, one, (dim3){33, 32, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, one, (dim3){1, 1, 65}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_store_one(memory, one, (dim3){65536, 65536, 1}, 0), cudaErrorInvalidConfiguration);
+    assert_int_equal(host_api_store_one(memory, one, (dim3){1024, 1, 1}, 48 * 1024), cudaSuccess);
     assert_null(simt_fault_message());
-    expect_error(host_api_launch(memory, one, one, 48 * 1024 + 1), cudaErrorInvalidValue);
-    expect_error(host_api_allow_shared(227 * 1024 + 1), cudaErrorInvalidValue);
-    assert_int_equal(host_api_allow_shared(100 * 1024), cudaSuccess);
-    assert_int_equal(host_api_launch(memory, one, one, 100 * 1024), cudaSuccess);
-    expect_error(host_api_launch(memory, one, one, 100 * 1024 + 1), cudaErrorInvalidValue);
+    expect_error(host_api_store_one(memory, one, one, 48 * 1024 + 1), cudaErrorInvalidValue);
+    expect_error(host_api_allow_dynamic_shared_bytes(227 * 1024 + 1), cudaErrorInvalidValue);
+    assert_int_equal(host_api_allow_dynamic_shared_bytes(100 * 1024), cudaSuccess);
+    assert_int_equal(host_api_store_one(memory, one, one, 100 * 1024), cudaSuccess);
+    expect_error(host_api_store_one(memory, one, one, 100 * 1024 + 1), cudaErrorInvalidValue);
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 

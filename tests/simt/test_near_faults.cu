@@ -27,7 +27,7 @@ static const int *result(void)
     static int host[WORDS];
 
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaMemcpy(host, device_y, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
     return host;
 }
@@ -235,7 +235,7 @@ static void allocations_of_streams(void **)
     }
     cudaStreamSynchronize(own);
     cudaStreamSynchronize(other);
-    expect_good();
+    expect_success();
     cudaEventDestroy(filled);
     cudaStreamDestroy(own);
     cudaStreamDestroy(other);
@@ -317,7 +317,7 @@ static void copies_of_parts_of_the_host(void **)
     assert_int_equal(cudaMemcpy(host_rows[1], device_x, 96, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(cudaMemcpy(&host_table.second[3], device_x + 3, 4, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(host_rows[3][7] + host_table.second[3], 23 + 3);
-    expect_good();
+    expect_success();
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static void neighbours_in_one_word(void **)
     __nv_bfloat16 *y = (__nv_bfloat16 *)device_words(0);
 
     neighbours_kernel<<<1, 64>>>(y);
-    expect_good();
+    expect_success();
     cudaFree(y);
 }
 
@@ -49,8 +49,8 @@ static void barriers_order_shared_and_global_memory(void **)
     int *y = device_words(0);
 
     barrier_kernel<<<1, 64>>>(x, y, 9);
-    expect_good();
-    const int *got = take_words(y);
+    expect_success();
+    const int *got = download_and_free_words(y);
 
     assert_int_equal(got[0], 63 * 256);
     assert_int_equal(got[64], got[63]);
@@ -76,8 +76,8 @@ static void syncwarp_orders_its_warp(void **)
     int *y = device_words(0);
 
     warp_kernel<<<1, 64>>>(y);
-    expect_good();
-    assert_int_equal(take_words(y)[33], 30 + 3 + 3);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[33], 30 + 3 + 3);
 }
 
 static __global__ void partial_kernel(int *y)
@@ -109,8 +109,8 @@ static void partial_masks_hand_order_on(void **)
     int *y = device_words(0);
 
     partial_kernel<<<1, 32>>>(y);
-    expect_good();
-    assert_int_equal(take_words(y)[16], 2);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[16], 2);
 }
 
 static __global__ void broadcast_kernel(const int *x, int *y)
@@ -135,8 +135,8 @@ static void one_writes_and_all_read(void **)
 
     broadcast_kernel<<<3, 64>>>(x, y);
     broadcast_kernel<<<3, 64>>>(x, y);
-    expect_good();
-    assert_int_equal(take_words(y)[191], 6);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[191], 6);
     cudaFree(x);
 }
 
@@ -155,8 +155,8 @@ static void launches_are_ordered(void **)
     in_place_kernel<<<4, 64>>>(x);
     in_place_kernel<<<2, 128>>>(x);
     in_place_kernel<<<8, 32>>>(x);
-    expect_good();
-    assert_int_equal(take_words(x)[5], ((5 + 1) * 2 + 1) * 4 + 2);
+    expect_success();
+    assert_int_equal(download_and_free_words(x)[5], ((5 + 1) * 2 + 1) * 4 + 2);
 }
 
 static __global__ void shared_halves_kernel(const int *x, int *y)
@@ -188,7 +188,7 @@ static __global__ void half_and_whole_kernel(int *y)
     }
     const int low = halves[threadIdx.x / 2 * 4];
 
-    __shfl_xor_sync(FULL, 0, 1);
+    __shfl_xor_sync(FULL_MASK, 0, 1);
     if (threadIdx.x % 2 == 0)
         halves[threadIdx.x * 2 + 1] = 7;
     y[32 + threadIdx.x] = low;
@@ -199,8 +199,8 @@ static void readers_of_a_half_and_of_the_whole(void **)
     int *y = device_words(0);
 
     half_and_whole_kernel<<<1, 32>>>(y);
-    expect_good();
-    assert_int_equal(take_words(y)[32 + 5], 4);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[32 + 5], 4);
 }
 
 static void readers_of_different_bytes(void **)
@@ -209,8 +209,8 @@ static void readers_of_different_bytes(void **)
     int *y = device_words(0);
 
     shared_halves_kernel<<<1, 64>>>(x, y);
-    expect_good();
-    assert_int_equal(take_words(y)[2], 3);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[2], 3);
     cudaFree(x);
 }
 
@@ -232,8 +232,8 @@ static void atomics_among_themselves(void **)
     int *y = device_words(0);
 
     atomics_kernel<<<4, 64>>>(y);
-    expect_good();
-    const int *got = take_words(y);
+    expect_success();
+    const int *got = download_and_free_words(y);
 
     assert_int_equal(got[0], 256);
     assert_int_equal(got[200], 64);
@@ -267,8 +267,8 @@ static void the_last_block_adds_up(void **)
     int *total = device_words(0);
 
     last_block_kernel<<<20, 32>>>(x, partial, finished, total);
-    expect_good();
-    assert_int_equal(take_words(total)[0], 190);
+    expect_success();
+    assert_int_equal(download_and_free_words(total)[0], 190);
     cudaFree(x);
     cudaFree(partial);
     cudaFree(finished);
@@ -300,15 +300,15 @@ static void a_flag_between_warps(void **)
     int *y = device_words(0);
 
     flag_kernel<<<1, 64>>>(y);
-    expect_good();
-    assert_int_equal(take_words(y)[0], 42);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[0], 42);
 }
 
 static __global__ void half_kernel(const __half *x, __half2 *y, const __nv_bfloat16 *b)
 {
     const __half2 pair = *(const __half2 *)(x + 2 * threadIdx.x);
-    const __half other = __shfl_xor_sync(FULL, x[threadIdx.x], 1);
-    const __nv_bfloat16 brain = __shfl_xor_sync(FULL, b[threadIdx.x], 1);
+    const __half other = __shfl_xor_sync(FULL_MASK, x[threadIdx.x], 1);
+    const __nv_bfloat16 brain = __shfl_xor_sync(FULL_MASK, b[threadIdx.x], 1);
 
     y[threadIdx.x] = pair;
     if (__half2float(other) < 0.0f || __bfloat162float(brain) < 0.0f)
@@ -321,13 +321,13 @@ static void small_floats_are_shuffled_and_copied_whole(void **)
     int *y = device_words(1);
     struct simt_counters counters;
 
-    take_counters();
+    read_and_reset_counters();
     half_kernel<<<1, 32>>>((const __half *)x, (__half2 *)y, (const __nv_bfloat16 *)x);
-    expect_good();
-    counters = take_counters();
+    expect_success();
+    counters = read_and_reset_counters();
     assert_int_equal(counters.global_load_requests, 3);
     assert_int_equal(counters.global_store_requests, 1);
-    assert_int_equal(take_words(y)[31], 0);
+    assert_int_equal(download_and_free_words(y)[31], 0);
     cudaFree(x);
 }
 
@@ -342,8 +342,8 @@ static void parameters_of_every_kind(void **)
     int *y = device_words(0);
 
     parameters_kernel<<<1, 32>>>(make_float4(1, 2, 3, 4), 'a', 0.5, x, make_int3(7, 8, 9), y);
-    expect_good();
-    assert_int_equal(take_words(y)[3], 1 + 4 + 'a' + 3 + 9);
+    expect_success();
+    assert_int_equal(download_and_free_words(y)[3], 1 + 4 + 'a' + 3 + 9);
     cudaFree(x);
 }
 
@@ -363,8 +363,8 @@ static void templates_with_their_own_shared_arrays(void **)
 
     template_kernel<int, 64><<<1, 64>>>(y);
     template_kernel<short, 128><<<1, 128>>>((short *)y + 1000);
-    expect_good();
-    const int *got = take_words(y);
+    expect_success();
+    const int *got = download_and_free_words(y);
 
     assert_int_equal(got[0], 63);
     assert_int_equal(((const short *)got)[1000], 127);

@@ -44,8 +44,8 @@ static void a_missing_barrier(void **)
         cudaErrorLaunchFailure, "no_barrier_write",
         "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' at byte 128 (of 256) that "
         "thread (1,0,0) read");
-    if (lines_known(simt_fault_message(), __FILE__)) {
-        snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
+    if (starts_with_location(simt_fault_message(), __FILE__)) {
+        snprintf(where, sizeof where, " at :%d, no barrier between", line_marked(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault_message(), where));
     }
 }
@@ -132,7 +132,7 @@ static __global__ void shuffle_is_no_barrier_kernel(int *y)
     __shared__ int words[32];
 
     words[threadIdx.x] = threadIdx.x;
-    __shfl_xor_sync(FULL, 0, 1);
+    __shfl_xor_sync(FULL_MASK, 0, 1);
     y[threadIdx.x] = words[threadIdx.x ^ 1]; // [shuffle_is_no_barrier]
 }
 
@@ -208,7 +208,7 @@ static __global__ void bytes_kernel(int *y)
         bytes[0] = 1;
         bytes[3] = 2;
     }
-    __shfl_sync(FULL, 0, 0);
+    __shfl_sync(FULL_MASK, 0, 0);
     if (threadIdx.x == 1)
         y[1] = bytes[0]; // [bytes]
 }
@@ -291,7 +291,7 @@ static void reading_what_another_thread_writes_later(void **)
     char other[64];
 
     neighbours_kernel<<<1, 64>>>(device_x, device_y);
-    snprintf(other, sizeof other, "read at :%d", line_of(__FILE__, "neighbour_read"));
+    snprintf(other, sizeof other, "read at :%d", line_marked(__FILE__, "neighbour_read"));
     EXPECT_FAULT(cudaErrorLaunchFailure, "neighbour_written", other);
 }
 
@@ -383,7 +383,7 @@ static void out_of_bounds(void **)
 
     assert_int_equal(cudaMalloc(&odd, 33), cudaSuccess);
     write_offset_kernel<<<1, 32>>>(odd, 1);
-    expect_good();
+    expect_success();
     write_offset_kernel<<<1, 32>>>(odd, 2);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "thread (31,0,0) of block (0,0,0) writes 1 byte right past");
     assert_int_equal(cudaFree(odd), cudaSuccess);
@@ -403,7 +403,7 @@ static void an_array_between_guard_bands(void **)
     assert_int_equal(cudaMemset(words, 0, 232 * sizeof *words), cudaSuccess);
     simt_register_array(words + 100, 32 * sizeof *words, "words");
     offset_kernel<<<1, 32>>>(words, device_y, 100);
-    expect_good();
+    expect_success();
     offset_kernel<<<1, 32>>>(words, device_y, 99);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
                  "thread (0,0,0) of block (0,0,0) reads 4 bytes that begin 4 bytes before 'words', which has 128 "
@@ -482,7 +482,7 @@ static __global__ void dynamic_kernel(int *y)
 static void beyond_dynamic_shared_memory(void **)
 {
     dynamic_kernel<<<1, 64, 256>>>(device_y);
-    expect_good();
+    expect_success();
     dynamic_kernel<<<1, 64, 252>>>(device_y);
     EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes beyond");
 }
@@ -544,9 +544,9 @@ static __global__ void two_arrays_kernel(int *y, int first_index, int second_ind
 static void from_one_shared_array_towards_another(void **)
 {
     two_arrays_kernel<<<1, 32>>>(device_y, 31, 0);
-    expect_good();
+    expect_success();
     two_arrays_kernel<<<1, 32>>>(device_y, 0, 63);
-    expect_good();
+    expect_success();
     two_arrays_kernel<<<1, 32>>>(device_y, 32, 0);
     EXPECT_FAULT(cudaErrorIllegalAddress, "first_store", "right past the end of 'first', which has 128 bytes");
     two_arrays_kernel<<<1, 32>>>(device_y, 0, 64);
@@ -568,7 +568,7 @@ static __global__ void halfway_kernel(int *y, int index)
 static void half_past_the_end_of_a_shared_array(void **)
 {
     halfway_kernel<<<1, 32>>>(device_y, 30);
-    expect_good();
+    expect_success();
     halfway_kernel<<<1, 32>>>(device_y, 32);
     EXPECT_FAULT(cudaErrorIllegalAddress, "halfway", "writes 4 bytes right past the end of 'odd', which has 132 bytes");
 }
@@ -587,11 +587,11 @@ static __global__ void sized_kernel(T *y, int index)
 static void past_the_end_of_a_template_s_array(void **)
 {
     sized_kernel<int, 64><<<1, 32>>>(device_y, 63);
-    expect_good();
+    expect_success();
     sized_kernel<short, 64><<<1, 32>>>((short *)device_y, 63);
-    expect_good();
+    expect_success();
     sized_kernel<double, 64><<<1, 32>>>((double *)device_y, 63);
-    expect_good();
+    expect_success();
     sized_kernel<int, 64><<<1, 32>>>(device_y, 64);
     EXPECT_FAULT(cudaErrorIllegalAddress, "sized", "writes 4 bytes right past the end of 'sized', which has 256 bytes");
     sized_kernel<short, 64><<<1, 32>>>((short *)device_y, 64);
@@ -613,7 +613,7 @@ static __global__ void atomic_past_kernel(int index)
 static void an_atomic_past_the_end_of_a_shared_array(void **)
 {
     atomic_past_kernel<<<1, 32>>>(31);
-    expect_good();
+    expect_success();
     atomic_past_kernel<<<1, 32>>>(32);
     EXPECT_FAULT(cudaErrorIllegalAddress, "atomic_past",
                  "thread (3,0,0) of block (0,0,0) updates atomically 4 bytes right past the end of 'counts'");
@@ -660,11 +660,11 @@ static __global__ void odd_sizes_kernel(int *y)
 static void the_last_element_of_a_shared_array(void **)
 {
     odd_sizes_kernel<<<1, 1>>>(device_y);
-    expect_good();
+    expect_success();
     halfway_kernel<<<1, 32>>>(device_y, 0);
-    expect_good();
+    expect_success();
     atomic_past_kernel<<<1, 32>>>(0);
-    expect_good();
+    expect_success();
 }
 
 /* --- barriers and collectives ------------------------------------------------------------------------------------- */
@@ -705,8 +705,8 @@ static void a_barrier_in_an_if(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_in_if",
                  "thread (0,0,0) of block (0,0,0) and 31 more wait at __syncthreads, but thread (32,0,0) and 31 more "
                  "have returned");
-    if (lines_known(simt_fault_message(), __FILE__)) {
-        snprintf(where, sizeof where, " at :%d without it", line_of(__FILE__, "after_barrier_in_if"));
+    if (starts_with_location(simt_fault_message(), __FILE__)) {
+        snprintf(where, sizeof where, " at :%d without it", line_marked(__FILE__, "after_barrier_in_if"));
         assert_non_null(strstr(simt_fault_message(), where));
     }
 }
@@ -764,8 +764,8 @@ static void threads_at_different_barriers(void **)
 
     two_barriers_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "odd_barrier", "divergent barrier: thread (1,0,0) of block (0,0,0)");
-    if (lines_known(simt_fault_message(), __FILE__)) {
-        snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_of(__FILE__, "even_barrier"));
+    if (starts_with_location(simt_fault_message(), __FILE__)) {
+        snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_marked(__FILE__, "even_barrier"));
         assert_non_null(strstr(simt_fault_message(), where));
     }
 }
@@ -791,8 +791,9 @@ static void warps_at_different_barriers(void **)
 
     two_kinds_of_warps_kernel<<<1, 96>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_some", "divergent barrier: thread (0,0,0) of block (0,0,0)");
-    if (lines_known(simt_fault_message(), __FILE__)) {
-        snprintf(where, sizeof where, "thread (32,0,0) is at the one at :%d", line_of(__FILE__, "barrier_of_others"));
+    if (starts_with_location(simt_fault_message(), __FILE__)) {
+        snprintf(where, sizeof where, "thread (32,0,0) is at the one at :%d",
+                 line_marked(__FILE__, "barrier_of_others"));
         assert_non_null(strstr(simt_fault_message(), where));
     }
 }
@@ -822,7 +823,7 @@ static __global__ void one_barrier_kernel(int *y)
 static void copies_of_one_barrier_are_one(void **)
 {
     one_barrier_kernel<<<1, 128>>>(device_y);
-    expect_good();
+    expect_success();
 }
 
 static __global__ void own_mask_kernel(int *y)
@@ -855,7 +856,7 @@ static __global__ void returned_kernel(int *y)
 {
     if (threadIdx.x >= 16)
         return;
-    y[threadIdx.x] = __shfl_down_sync(FULL, 1, 1); // [returned]
+    y[threadIdx.x] = __shfl_down_sync(FULL_MASK, 1, 1); // [returned]
 }
 
 static void a_shuffle_from_a_lane_that_returned(void **)
@@ -873,7 +874,7 @@ static __global__ void half_shuffle_kernel(int *y)
     int value = threadIdx.x;
 
     if (threadIdx.x < 16)
-        value = __shfl_xor_sync(FULL, value, 1); // [half_shuffle]
+        value = __shfl_xor_sync(FULL_MASK, value, 1); // [half_shuffle]
     else
         __syncthreads(); // [half_barrier]
     y[threadIdx.x] = value;
@@ -891,7 +892,7 @@ static void a_shuffle_that_waits_for_a_barrier(void **)
 static __global__ void different_masks_kernel(int *y)
 {
     if (threadIdx.x < 16)
-        y[threadIdx.x] = __any_sync(FULL, 1); // [different_masks]
+        y[threadIdx.x] = __any_sync(FULL_MASK, 1); // [different_masks]
     else
         y[threadIdx.x] = __any_sync(0xffff0001u, 1);
 }
@@ -905,9 +906,9 @@ static void lanes_that_disagree_on_the_mask(void **)
 static __global__ void different_calls_kernel(int *y)
 {
     if (threadIdx.x < 16)
-        y[threadIdx.x] = __any_sync(FULL, 1); // [different_calls]
+        y[threadIdx.x] = __any_sync(FULL_MASK, 1); // [different_calls]
     else
-        y[threadIdx.x] = __shfl_sync(FULL, 1, 0);
+        y[threadIdx.x] = __shfl_sync(FULL_MASK, 1, 0);
 }
 
 static void lanes_that_disagree_on_the_call(void **)
@@ -921,7 +922,7 @@ static void lanes_that_disagree_on_the_call(void **)
 
 static __global__ void width_kernel(int *y, int width)
 {
-    y[threadIdx.x] = __shfl_xor_sync(FULL, 1, 1, width); // [width]
+    y[threadIdx.x] = __shfl_xor_sync(FULL_MASK, 1, 1, width); // [width]
 }
 
 static void a_width_that_is_no_power_of_two(void **)
@@ -1110,7 +1111,7 @@ static void traps_assertions_and_divisions(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "divide", "division by zero");
 #endif
     divide_kernel<<<1, 32>>>(device_y, 7);
-    expect_good();
+    expect_success();
 }
 
 /* --- after a fault ------------------------------------------------------------------------------------------------ */
@@ -1123,8 +1124,8 @@ static void nothing_runs_until_the_error_is_read(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "trap", "thread (5,0,0)");
 
     offset_kernel<<<1, 32>>>(device_x, device_y, 50);
-    expect_good();
-    const int *got = take_words(device_y);
+    expect_success();
+    const int *got = download_and_free_words(device_y);
 
     device_y = device_words(0);
     assert_int_equal(got[3], 53);

@@ -136,13 +136,13 @@ static bool mma_is_right(void (*fill)(T *numbers, int count), float tolerance)
     fill(b, N * K);
     for (int i = 0; i < M * N; i++)
         before[i] = (float)i;
-    T *const device_a = to_device(a, M * K), *const device_b = to_device(b, N * K);
-    float *const device_d = to_device(before, M * N);
+    T *const device_a = allocate_and_upload(a, M * K), *const device_b = allocate_and_upload(b, N * K);
+    float *const device_d = allocate_and_upload(before, M * N);
 
     mma_kernel<<<1, 32>>>(device_a, device_b, device_d);
-    from_device(after, device_d, M * N);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    download_and_free(after, device_d, M * N);
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     return is_product(a, b, before, after, tolerance);
 }
 
@@ -179,10 +179,10 @@ static void ldmatrix_is_right(void)
     static const char *const names[LOADS] = {"ldmatrix_x4", "ldmatrix_x4_transposed", "ldmatrix_x2",
                                              "ldmatrix_x2_transposed"};
     static uint32_t loaded[LOADS * WORDS_OF_LOAD];
-    uint32_t *const device = to_device(loaded, LOADS * WORDS_OF_LOAD);
+    uint32_t *const device = allocate_and_upload(loaded, LOADS * WORDS_OF_LOAD);
 
     ldmatrix_kernel<<<1, 32>>>(device);
-    from_device(loaded, device, LOADS * WORDS_OF_LOAD);
+    download_and_free(loaded, device, LOADS * WORDS_OF_LOAD);
     for (int load = 0; load < LOADS; load++) {
         bool good = true;
 
@@ -238,15 +238,15 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
     fill_with_integers(b, ELEMENTS);
     for (int i = 0; i < ELEMENTS; i++)
         c[i] = (float)i;
-    T *const device_a = to_device(a, ELEMENTS), *const device_b = to_device(b, ELEMENTS);
-    float *const device_c = to_device(c, ELEMENTS);
+    T *const device_a = allocate_and_upload(a, ELEMENTS), *const device_b = allocate_and_upload(b, ELEMENTS);
+    float *const device_c = allocate_and_upload(c, ELEMENTS);
 
     for (int by_rows = 0; by_rows < 2; by_rows++) {
-        float *const device_d = to_device(c, ELEMENTS);
+        float *const device_d = allocate_and_upload(c, ELEMENTS);
 
         wmma_kernel<T, LayoutA, LayoutB>
             <<<1, 32>>>(device_a, device_b, device_c, device_d, by_rows ? wmma::mem_row_major : wmma::mem_col_major);
-        from_device(d, device_d, ELEMENTS);
+        download_and_free(d, device_d, ELEMENTS);
         for (int row = 0; row < SIDE; row++)
             for (int column = 0; column < SIDE; column++) {
                 float sum = 2 + c[place(row, column, by_rows)];
@@ -259,9 +259,9 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
         for (int i = SIDE; i < PITCH; i++)
             good = good && d[i] == c[i];
     }
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
-    check(cudaFree(device_c));
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
+    check_cuda(cudaFree(device_c));
     ok(good, name);
 }
 
@@ -296,11 +296,11 @@ static bool copies_are_right(void)
     for (int i = 0; i < 128; i++)
         from[i] = (int)(0x01010101u * (unsigned)(i + 1));
     memset(to, 0, sizeof to);
-    int *const device_from = to_device(from, 128), *const device_to = to_device(to, 3 * 128);
+    int *const device_from = allocate_and_upload(from, 128), *const device_to = allocate_and_upload(to, 3 * 128);
 
     copies_kernel<<<1, 32>>>(device_from, device_to);
-    from_device(to, device_to, 3 * 128);
-    check(cudaFree(device_from));
+    download_and_free(to, device_to, 3 * 128);
+    check_cuda(cudaFree(device_from));
     for (int size = 0; size < 3; size++) {
         const int bytes = 4 << size;
 
@@ -385,13 +385,14 @@ static bool ring_is_right(void)
 
     fill_with_integers(a, TILE_M * LONG_K);
     fill_with_integers(b, TILE_N * LONG_K);
-    T *const device_a = to_device(a, TILE_M * LONG_K), *const device_b = to_device(b, TILE_N * LONG_K);
-    float *const device_d = to_device(d, TILE_M * TILE_N);
+    T *const device_a = allocate_and_upload(a, TILE_M * LONG_K), *const device_b = allocate_and_upload(b,
+                                                                                                       TILE_N * LONG_K);
+    float *const device_d = allocate_and_upload(d, TILE_M * TILE_N);
 
     ring_kernel<<<1, THREADS>>>(device_a, device_b, device_d);
-    from_device(d, device_d, TILE_M * TILE_N);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    download_and_free(d, device_d, TILE_M * TILE_N);
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < TILE_M * TILE_N; i++) {
         float sum = 0;
 
@@ -424,11 +425,12 @@ static void vectors_are_right(const char *name)
 
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (unsigned char)random_bits();
-    unsigned char *const device_from = to_device(from, sizeof from), *const device_to = to_device(from, sizeof to);
+    unsigned char *const device_from = allocate_and_upload(from, sizeof from), *const device_to = allocate_and_upload(
+                                                                                   from, sizeof to);
 
     vector_kernel<<<1, 32>>>((const Vector *)device_from, (Vector *)device_to);
-    from_device(to, device_to, sizeof to);
-    check(cudaFree(device_from));
+    download_and_free(to, device_to, sizeof to);
+    check_cuda(cudaFree(device_from));
     for (int i = 0; i < 32; i++)
         good = good && memcmp(to + i * sizeof(Vector), from + (31 - i) * sizeof(Vector), sizeof(Vector)) == 0;
     ok(good, name);
@@ -453,11 +455,12 @@ static bool four_bfloats_are_right(void)
     bool good = true;
 
     fill_with_integers(from, 128);
-    __nv_bfloat16 *const device_from = to_device(from, 128), *const device_to = to_device(from, 128);
+    __nv_bfloat16 *const device_from = allocate_and_upload(from, 128), *const device_to = allocate_and_upload(from,
+                                                                                                              128);
 
     four_bfloats_kernel<<<1, 32>>>(device_from, device_to);
-    from_device(to, device_to, 128);
-    check(cudaFree(device_from));
+    download_and_free(to, device_to, 128);
+    check_cuda(cudaFree(device_from));
     for (int i = 0; i < 128; i++)
         good = good && to_float(to[i]) == 2 * to_float(from[i]);
     return good;
@@ -465,7 +468,7 @@ static bool four_bfloats_are_right(void)
 
 int main(void)
 {
-    const int architecture = compiled_for((const void *)four_bfloats_kernel);
+    const int architecture = compiled_architecture_of((const void *)four_bfloats_kernel);
 
     if (architecture < 80) {
         printf("1..0 # SKIP sm_80 has these products, this build is for sm_%d\n", architecture);

@@ -70,7 +70,7 @@ static void expect_event(int index, const char *mark, const char *expected)
     const char *at = strchr(expected, '@');
 
     if (knows_lines())
-        snprintf(number, sizeof number, "%d", line_of(__FILE__, mark));
+        snprintf(number, sizeof number, "%d", line_marked(__FILE__, mark));
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - expected), expected, number, at + 1);
 
     const int line = FIRST_EVENT + index;
@@ -112,7 +112,7 @@ static const char *column(char *text, const char *name, int lanes, int first, in
 
 static __global__ void xor_kernel(int *y)
 {
-    const int other = __shfl_xor_sync(FULL, (int)threadIdx.x + 100, 1); // [shuffle]
+    const int other = __shfl_xor_sync(FULL_MASK, (int)threadIdx.x + 100, 1); // [shuffle]
 
     y[(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x] = other; // [store]
 }
@@ -124,7 +124,7 @@ static void an_xor_shuffle(void **)
 
     assert_true(simt_trace_begin(100));
     xor_kernel<<<dim3(2, 3), 32>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
     assert_string_equal(trace.line[0], "{\"kernel\": \"xor_kernel\",\n");
     assert_non_null(strstr(trace.line[1],
@@ -177,7 +177,7 @@ static void a_shared_exchange(void **)
 
     assert_true(simt_trace_begin(100));
     exchange_kernel<<<1, 64, 256>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
 
     const int base = atoi(member(1, "offset"));
@@ -219,7 +219,7 @@ static void an_early_return(void **)
 
     assert_true(simt_trace_begin(100));
     early_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
     snprintf(
         text, sizeof text,
@@ -259,7 +259,7 @@ static void stores_have_the_value_stored(void **)
 
     assert_true(simt_trace_begin(5000));
     long_kernel<<<1, 2>>>((struct pair *)y, 1500);
-    expect_good();
+    expect_success();
     FILE *stream = tmpfile();
     char line[LINE];
 
@@ -297,11 +297,11 @@ static void too_many_events_end_the_list(void **)
 
     assert_true(simt_trace_begin(2));
     exchange_kernel<<<1, 64, 256>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
     expect_events(2);
     assert_string_equal(trace.line[3], "\"truncated\": true,\n");
-    const int *words = take_words(y);
+    const int *words = download_and_free_words(y);
 
     for (int i = 0; i < 64; i++)
         assert_int_equal(words[i], 3 * (63 - i) + 7);
@@ -314,7 +314,7 @@ static void only_the_first_launch(void **)
     assert_true(simt_trace_begin(100));
     early_kernel<<<1, 32>>>(y);
     xor_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
     expect_member(0, "kernel", "\"early_kernel\"");
 
@@ -336,7 +336,7 @@ static void only_the_kernel_of_that_name(void **)
     simt_trace_restrict_to_kernel("xor_kernel");
     early_kernel<<<1, 32>>>(y);
     xor_kernel<<<1, 32>>>(y);
-    expect_good();
+    expect_success();
     take_trace();
     expect_member(0, "kernel", "\"xor_kernel\"");
 
@@ -359,7 +359,7 @@ static void two_traces_are_the_same(void **)
     for (int run = 0; run < 2; run++) {
         assert_true(simt_trace_begin(100));
         exchange_kernel<<<1, 64, 256>>>(y);
-        expect_good();
+        expect_success();
         take_trace();
         if (run == 0)
             before = trace;
@@ -400,7 +400,7 @@ static void copies_and_matrices(void **)
 
     assert_true(simt_trace_begin(100));
     tensor_kernel<<<1, 32>>>(x, y);
-    expect_good();
+    expect_success();
     take_trace();
     expect_events(10);
     for (int i = 0; i < 10; i++)
@@ -471,7 +471,7 @@ static void bulk_copies_and_mbarriers(void **)
 
     assert_true(simt_trace_begin(100));
     bulk_kernel<<<1, 32>>>(x, y);
-    expect_good();
+    expect_success();
     take_trace();
     expect_events(12);
 
@@ -492,7 +492,7 @@ static void bulk_copies_and_mbarriers(void **)
     expect_member(FIRST_EVENT + 9, "kind", "\"shared_load\"");
     expect_member(FIRST_EVENT + 10, "kind", "\"global_store\"");
     cudaFree(x);
-    assert_int_equal(take_words(y)[31], 64 + 31);
+    assert_int_equal(download_and_free_words(y)[31], 64 + 31);
 }
 
 static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int row)
@@ -524,7 +524,7 @@ static void a_tile_begins_where_the_matrix_does(void **)
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         assert_true(simt_trace_begin(100));
         tile_kernel<<<1, 32>>>(map, tiles[i].row);
-        expect_good();
+        expect_success();
         take_trace();
         expect_member(FIRST_EVENT + 2, "kind", "\"bulk_copy\"");
         expect_member(FIRST_EVENT + 2, "allocation", tiles[i].allocation);
@@ -545,7 +545,7 @@ static struct simt_counters bulk_counters(bool traced)
         assert_true(simt_trace_begin(100));
     simt_counters_reset();
     bulk_kernel<<<1, 32>>>(x, y);
-    expect_good();
+    expect_success();
     simt_counters_read(&counters);
     assert_true(simt_trace_end(NULL));
     cudaFree(x);

@@ -39,11 +39,11 @@ static struct turns_taken run_log(const char *order)
 
     set_order(order);
     log_kernel<<<BLOCKS, 32 * WARPS>>>(next, blocks, warps, lanes);
-    expect_good();
+    expect_success();
     set_order(NULL);
-    memcpy(taken.blocks, take_words(blocks), sizeof taken.blocks);
-    memcpy(taken.warps, take_words(warps), sizeof taken.warps);
-    memcpy(taken.lanes, take_words(lanes), sizeof taken.lanes);
+    memcpy(taken.blocks, download_and_free_words(blocks), sizeof taken.blocks);
+    memcpy(taken.warps, download_and_free_words(warps), sizeof taken.warps);
+    memcpy(taken.lanes, download_and_free_words(lanes), sizeof taken.lanes);
     cudaFree(next);
     return taken;
 }

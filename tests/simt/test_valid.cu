@@ -47,7 +47,7 @@ static const int *result(void)
 {
     static int host[WORDS];
 
-    expect_good();
+    expect_success();
     assert_int_equal(cudaMemcpy(host, device_y, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
     return host;
 }
@@ -960,7 +960,7 @@ static void managed_memory(void **)
     assert_int_equal(cudaMemset(to, 0, 128), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     assert_int_equal(to[31] + to[32], 65);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaFree(from), cudaSuccess);
     assert_int_equal(cudaFree(to), cudaSuccess);
 }
@@ -1062,7 +1062,7 @@ static void unwritten_padding(void **)
     assert_int_equal(cudaMalloc(&to, sizeof host), cudaSuccess);
     write_records<<<1, 32>>>(from);
     copy_records<<<1, 32>>>(from, to);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaMemcpy(host, from, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(host[5].number, 5);
     assert_int_equal(cudaMemcpy(host, to, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
@@ -2230,7 +2230,7 @@ static __global__ void dynamic_array_kernel(T *y)
 static void a_dynamic_array_of_any_type(void **)
 {
     dynamic_array_kernel<double><<<1, 32, 256>>>((double *)device_y);
-    expect_good();
+    expect_success();
     dynamic_array_kernel<<<1, 32, 128>>>(device_y);
     assert_int_equal(result()[1], 30);
 }
@@ -2867,10 +2867,10 @@ static __global__ void small_atomics_kernel(unsigned short *words, __half *half,
 
 static void atomics_of_16_bits(void **)
 {
-    take_counters();
+    read_and_reset_counters();
     small_atomics_kernel<<<1, 64>>>((unsigned short *)device_y, (__half *)(device_y + 1), (__half2 *)(device_y + 2),
                                     (__nv_bfloat16 *)(device_y + 3), (__nv_bfloat162 *)(device_y + 4));
-    const struct simt_counters counters = take_counters();
+    const struct simt_counters counters = read_and_reset_counters();
     const int expected[] = {64 << 16, 0x5000, 0x4c005400, 0x4280, 0x41804400};
 
     assert_memory_equal(result(), expected, sizeof expected);
@@ -2999,7 +2999,7 @@ static void a_graph_of_two_streams(void **)
     assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
     assert_int_equal(cudaGraphLaunch(exec, second), cudaSuccess); /* after its launch in the other stream */
     assert_int_equal(cudaStreamSynchronize(second), cudaSuccess);
-    expect_good();
+    expect_success();
     assert_int_equal(pinned[7], 28);
     assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
@@ -3029,7 +3029,7 @@ static void memory_in_rows(void **)
     assert_int_equal(cudaMemcpy2D(matrix, pitch, in, sizeof in[0], sizeof in[0], HEIGHT, cudaMemcpyHostToDevice),
                      cudaSuccess);
     pitched_kernel<<<dim3(4, 2), dim3(16, 16)>>>(matrix, pitch, WIDTH, HEIGHT);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaMemcpy2D(out, sizeof in[0], matrix, pitch, sizeof in[0], HEIGHT, cudaMemcpyDeviceToHost),
                      cudaSuccess);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
@@ -3436,7 +3436,7 @@ static void memory_after_a_reset(void **)
     assert_int_equal(cudaMalloc(&device_x, 4096), cudaSuccess);
     assert_int_equal(cudaMalloc(&device_y, 4096), cudaSuccess);
     two_kernel<<<1, 32>>>(device_y);
-    expect_good();
+    expect_success();
 }
 
 static __global__ void meeting_kernel(int *y)

@@ -71,13 +71,13 @@ static void test_tile(uint32_t swizzle, int row, int column)
 
     for (int i = 0; i < MATRIX_ROWS * MATRIX_COLUMNS; i++)
         matrix[i] = (uint16_t)(i + 1);
-    uint16_t *const device = to_device(matrix, MATRIX_ROWS * MATRIX_COLUMNS);
-    uint16_t *const device_out = to_device(out, TILE_ROWS * 64);
+    uint16_t *const device = allocate_and_upload(matrix, MATRIX_ROWS * MATRIX_COLUMNS);
+    uint16_t *const device_out = allocate_and_upload(out, TILE_ROWS * 64);
 
     tile_kernel<<<1, 64>>>(map_of(device, MATRIX_ROWS, MATRIX_COLUMNS, TILE_ROWS, (uint32_t)columns, swizzle), row,
                            column, columns, device_out);
-    from_device(out, device_out, TILE_ROWS * 64);
-    check(cudaFree(device));
+    download_and_free(out, device_out, TILE_ROWS * 64);
+    check_cuda(cudaFree(device));
     for (int r = 0; r < TILE_ROWS; r++) {
         for (int c = 0; c < columns; c++) {
             const int y = row + r, x = column + c;
@@ -150,12 +150,12 @@ static void test_ring(void)
 
     for (int i = 0; i < STEPS * STAGE_WORDS; i++)
         words[i] = i + 1;
-    int *const device = to_device(words, STEPS * STAGE_WORDS);
-    int *const device_sums = to_device(sums, STEPS * 32);
+    int *const device = allocate_and_upload(words, STEPS * STAGE_WORDS);
+    int *const device_sums = allocate_and_upload(sums, STEPS * 32);
 
     ring_kernel<<<1, 64>>>(device, device_sums);
-    from_device(sums, device_sums, STEPS * 32);
-    check(cudaFree(device));
+    download_and_free(sums, device_sums, STEPS * 32);
+    check_cuda(cudaFree(device));
     for (int i = 0; i < STEPS * 32; i++) {
         const int step = i / 32, lane = i % 32;
         const bool there = step % 2 == 0 || lane / 4 % 2 == 1;
@@ -237,17 +237,17 @@ static void test_product(void)
 
     fill(a, 64 * PRODUCT_DEPTH, 1);
     fill(b, COLUMNS * PRODUCT_DEPTH, 2);
-    __nv_bfloat16 *const device_a = to_device(a, 64 * PRODUCT_DEPTH);
-    __nv_bfloat16 *const device_b = to_device(b, COLUMNS * PRODUCT_DEPTH);
-    float *const device_c = to_device(c, 64 * COLUMNS);
+    __nv_bfloat16 *const device_a = allocate_and_upload(a, 64 * PRODUCT_DEPTH);
+    __nv_bfloat16 *const device_b = allocate_and_upload(b, COLUMNS * PRODUCT_DEPTH);
+    float *const device_c = allocate_and_upload(c, 64 * COLUMNS);
     const int shared = (64 + COLUMNS) * 128;
 
-    check(cudaFuncSetAttribute(product_kernel<COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    check_cuda(cudaFuncSetAttribute(product_kernel<COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     product_kernel<COLUMNS><<<1, 160, shared>>>(map_of(device_a, 64, PRODUCT_DEPTH, 64, 64, 128),
                                                 map_of(device_b, COLUMNS, PRODUCT_DEPTH, COLUMNS, 64, 128), device_c);
-    from_device(c, device_c, 64 * COLUMNS);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    download_and_free(c, device_c, 64 * COLUMNS);
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
         for (int j = 0; j < COLUMNS; j++) {
             float sum = 0;
@@ -305,14 +305,14 @@ static void test_gather(void)
 
     fill(a, 64 * 64, 3);
     fill(b, 16 * 64, 4);
-    __nv_bfloat16 *const device_a = to_device(a, 64 * 64);
-    __nv_bfloat16 *const device_b = to_device(b, 16 * 64);
-    float *const device_c = to_device(c, 64 * 16);
+    __nv_bfloat16 *const device_a = allocate_and_upload(a, 64 * 64);
+    __nv_bfloat16 *const device_b = allocate_and_upload(b, 16 * 64);
+    float *const device_c = allocate_and_upload(c, 64 * 16);
 
     gather_kernel<<<1, 128, 80 * 128>>>(device_a, device_b, device_c);
-    from_device(c, device_c, 64 * 16);
-    check(cudaFree(device_a));
-    check(cudaFree(device_b));
+    download_and_free(c, device_c, 64 * 16);
+    check_cuda(cudaFree(device_a));
+    check_cuda(cudaFree(device_b));
     for (int i = 0; i < 64; i++) {
         for (int j = 0; j < 16; j++) {
             float sum = 0;
@@ -357,14 +357,15 @@ static __global__ void message_kernel(int *row, int *ready, int *out)
 static void test_message(void)
 {
     static int zeros[3 * 32], out[3 * 32];
-    int *row = to_device(zeros, 32), *ready = to_device(zeros, 1), *device_out = to_device(zeros, 3 * 32);
+    int *row = allocate_and_upload(zeros, 32), *ready = allocate_and_upload(zeros, 1),
+        *device_out = allocate_and_upload(zeros, 3 * 32);
     void *arguments[] = {&row, &ready, &device_out};
     bool good = true;
 
-    check(cudaLaunchCooperativeKernel((void *)message_kernel, 4, 32, arguments, 0, 0));
-    from_device(out, device_out, 3 * 32);
-    check(cudaFree(row));
-    check(cudaFree(ready));
+    check_cuda(cudaLaunchCooperativeKernel((void *)message_kernel, 4, 32, arguments, 0, 0));
+    download_and_free(out, device_out, 3 * 32);
+    check_cuda(cudaFree(row));
+    check_cuda(cudaFree(ready));
     for (int i = 0; i < 3 * 32; i++)
         good &= out[i] == i % 32 + 7;
     ok(good, "a message, then a copy, blocks", 4);
@@ -380,20 +381,20 @@ static void test_refused_maps(void)
         uint32_t tile_rows, tile_columns, swizzle;
     } bad[] = {{8, 8, 64, 8, 64, 128}, {0, 0, 64, 8, 64, 128}, {0, 8, 60, 8, 64, 128}, {0, 8, 64, 257, 64, 128},
                {0, 8, 64, 8, 12, 0},   {0, 8, 64, 8, 64, 16},  {0, 8, 64, 8, 32, 128}};
-    char *const matrix = to_device("", 1);
+    char *const matrix = allocate_and_upload("", 1);
     tensor_map map;
 
     for (int i = 0; i < (int)(sizeof bad / sizeof bad[0]); i++)
         ok(tensor_map_bf16(&map, matrix + bad[i].offset, bad[i].rows, bad[i].columns, bad[i].tile_rows,
                            bad[i].tile_columns, bad[i].swizzle),
            "a map that is refused", i);
-    check(cudaFree(matrix));
+    check_cuda(cudaFree(matrix));
 }
 
 int main(void)
 {
     static const uint32_t swizzles[] = {0, 32, 64, 128};
-    const int architecture = compiled_for((const void *)gather_kernel);
+    const int architecture = compiled_architecture_of((const void *)gather_kernel);
 
     if (architecture != 90) {
         printf("1..0 # SKIP sm_90 has these instructions, this build is for sm_%d\n", architecture);

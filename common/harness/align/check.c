@@ -71,7 +71,7 @@ static void describe_value(error_phrase *text, int32_t value)
 {
     int32_t poison;
 
-    memset(&poison, ALIGN_POISON, sizeof poison);
+    memset(&poison, ALIGN_POISON_BYTE, sizeof poison);
     error_phrase_set(text, "%" PRId32 "%s", value,
                      value == poison ? ", as before the launch: nothing was written" : "");
 }

@@ -9,7 +9,7 @@
  * The other buffers' poison is unsuitable here: as a word it is -1, the correct value in expert_ids past the last
  * block.
  */
-enum { ALIGN_POISON = 0xa5 };
+enum { ALIGN_POISON_BYTE = 0xa5 };
 
 /**
  * Checks every element of the three outputs: each position whose id names an expert occurs exactly once, in that

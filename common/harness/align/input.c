@@ -265,7 +265,7 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
     return ready;
 }
 
-bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error)
+bool align_sum_counts(const int64_t *counts, int num_experts, int64_t *numel, struct error *error)
 {
     int64_t sum = 0;
 

@@ -33,7 +33,7 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
  * Sets *numel to the sum of `counts` [num_experts]. If a count is below 0 or the sum is too large, returns false with
  * an error that names --counts.
  */
-bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
+bool align_sum_counts(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
 
 /** Fills topk_ids with counts[e] copies of each expert e, in random order. numel must be the sum of the counts. */
 void align_generate_ids_with_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed,

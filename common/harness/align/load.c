@@ -12,10 +12,10 @@
 
 /** The opened source of the ids. Only the members of the selected source are used. */
 struct source {
-    struct npy_array file;       /**< ALIGN_SOURCE_FILE */
-    int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the router's tokens, at most as many as the data have */
-    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits and a buffer for the gate's choices */
+    struct npy_array file;       /**< ALIGN_ID_SOURCE_FILE */
+    int64_t *counts;             /**< ALIGN_ID_SOURCE_COUNTS */
+    struct gate_problem gate;    /**< ALIGN_ID_SOURCE_ROUTER: the router's tokens, at most as many as the data have */
+    struct tensors gate_tensors; /**< ALIGN_ID_SOURCE_ROUTER: the logits and a buffer for the gate's choices */
 };
 
 static void close_source(struct source *source)
@@ -75,7 +75,7 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
         good = parse_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
     free(list);
     options->topk = 1;
-    return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
+    return good && align_sum_counts(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
 /* Maximum number of experts per token if the gate makes the input. */
@@ -93,7 +93,7 @@ static bool open_router(struct align_options *options, struct source *source, st
     if (options->topk > ROUTER_MAX_CHOICES)
         return error_set(error, "--topk: %d; the gate that makes the input chooses at most %d (more need --dist)",
                          options->topk, ROUTER_MAX_CHOICES);
-    gate.option_if_router_data_missing = "topk-ids";
+    gate.option_to_suggest_without_router_data = "topk-ids";
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
@@ -105,7 +105,7 @@ static bool open_router(struct align_options *options, struct source *source, st
         options->program.num_tokens = gate.problem.num_tokens;
     if (options->program.num_tokens < gate.problem.num_tokens)
         source->gate.num_tokens = options->program.num_tokens;
-    source->gate_tensors.tensor[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
+    source->gate_tensors.tensor[GATE_TENSOR_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
     return true;
 }
 
@@ -113,11 +113,11 @@ static bool open_source(struct align_options *options, struct source *source, st
 {
     *source = (struct source){.counts = NULL};
     switch (options->source) {
-    case ALIGN_SOURCE_FILE:
+    case ALIGN_ID_SOURCE_FILE:
         return open_file(options, &source->file, error);
-    case ALIGN_SOURCE_COUNTS:
+    case ALIGN_ID_SOURCE_COUNTS:
         return open_counts(options, &source->counts, error);
-    case ALIGN_SOURCE_ROUTER:
+    case ALIGN_ID_SOURCE_ROUTER:
         return open_router(options, source, error);
     default:
         return true;
@@ -130,12 +130,12 @@ static bool settle_problem(struct align_options *options, const struct align_imp
 {
     struct align_problem *problem = &options->problem;
 
-    if (!align_count_ids(options->program.num_tokens, options->topk, &problem->numel, error) ||
+    if (!align_compute_numel(options->program.num_tokens, options->topk, &problem->numel, error) ||
         !align_shape_check(problem, error))
         return false;
     if (!options->capacity_given) {
         problem->capacity = implementation->capacity(problem);
-        if (!align_check_computed_capacity(problem, options->source == ALIGN_SOURCE_COUNTS ? "counts" : "num-tokens",
+        if (!align_check_computed_capacity(problem, options->source == ALIGN_ID_SOURCE_COUNTS ? "counts" : "num-tokens",
                                            error))
             return false;
     }
@@ -152,11 +152,11 @@ static bool settle_problem(struct align_options *options, const struct align_imp
 static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
                          struct error *error)
 {
-    const struct gate_buffers buffers = gate_buffers_at(&source->gate_tensors, TENSOR_HOST);
+    const struct gate_buffers buffers = gate_buffers_at(&source->gate_tensors, TENSOR_ON_HOST);
 
     if (!gate_reference_compute(&source->gate, &buffers, error))
         return false;
-    align_convert_ids(&options->problem, &source->gate_tensors.tensor[GATE_TOPK_IDS].host, topk_ids);
+    align_convert_ids(&options->problem, &source->gate_tensors.tensor[GATE_TENSOR_TOPK_IDS].host, topk_ids);
     return true;
 }
 
@@ -165,13 +165,13 @@ static bool fill_ids(const struct align_options *options, struct source *source,
     const struct align_problem *problem = &options->problem;
 
     switch (options->source) {
-    case ALIGN_SOURCE_FILE:
+    case ALIGN_ID_SOURCE_FILE:
         align_convert_ids(problem, &source->file, topk_ids);
         return true;
-    case ALIGN_SOURCE_COUNTS:
+    case ALIGN_ID_SOURCE_COUNTS:
         align_generate_ids_with_counts(problem, source->counts, options->program.seed, topk_ids);
         return true;
-    case ALIGN_SOURCE_ROUTER:
+    case ALIGN_ID_SOURCE_ROUTER:
         return fill_by_gate(options, source, topk_ids, error);
     default:
         return align_generate_ids(problem, options->topk, options->dist, options->program.seed, topk_ids, error);
@@ -185,9 +185,9 @@ bool align_load_expert_map(const char *option_value, int num_experts, uint64_t s
     struct npy_array file;
     bool good;
 
-    if (map == ARRAY_RANDOM)
+    if (map == ARRAY_SOURCE_RANDOM)
         align_generate_expert_map(num_experts, seed, expert_map);
-    if (map != ARRAY_FILE)
+    if (map != ARRAY_SOURCE_FILE)
         return true;
     if (!array_file_exists("expert-map", option_value, error) ||
         !npy_read_kind(option_value, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
@@ -205,7 +205,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     struct align_problem *const problem = &options->problem;
     struct tensors roomy;
 
-    problem->capacity = options->capacity_policy == ALIGN_ROOM_EXACT
+    problem->capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
     if (!align_tensors_allocate_like(tensors, problem, implementation, &roomy, error))
@@ -221,14 +221,15 @@ static bool give_room(const struct align_implementation *implementation, const s
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
-    void *const topk_ids = tensors->tensor[ALIGN_TOPK_IDS].host.data;
+    void *const topk_ids = tensors->tensor[ALIGN_TENSOR_TOPK_IDS].host.data;
 
     return align_load_expert_map(options->expert_map_option, options->problem.num_experts, options->program.seed,
-                                 tensors->tensor[ALIGN_EXPERT_MAP].host.data, error) &&
+                                 tensors->tensor[ALIGN_TENSOR_EXPERT_MAP].host.data, error) &&
            fill_ids(options, source, topk_ids, error) &&
            align_groups_compute(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
-           (options->capacity_policy == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
+           (options->capacity_policy == ALIGN_CAPACITY_DEFAULT ||
+            give_room(implementation, groups, options, tensors, error));
 }
 
 bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
@@ -237,11 +238,11 @@ bool align_load_input(struct align_options *options, const struct align_implemen
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
                 align_tensors_allocate(&options->problem, implementation,
-                                       parse_array_source(options->expert_map_option) != ARRAY_NONE,
+                                       parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE,
                                        options->misalign_words, tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good && !(tensors_check_device_memory(tensors, error) &&
+    if (good && !(tensors_check_fit_on_device(tensors, error) &&
                   fill(options, implementation, &source, tensors, groups, error))) {
         align_groups_free(groups);
         tensors_free(tensors);

@@ -7,37 +7,37 @@
 
 const char *const align_kernel_names[] = {"auto", "large", "small", NULL};
 
-const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
+const char *const align_capacity_policy_names[] = {"bound", "exact", "spare", NULL};
 
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /**
  * Traits of a run; they select the options in the command that reproduces the run. Bits from 16 up stand for the
- * sources, in the order of enum align_source.
+ * sources, in the order of enum align_id_source.
  */
-enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
+enum { HAS_CAPACITY = FIRST_OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
 
-#define FROM(source) (16u << ALIGN_SOURCE_##source)
+#define FROM(source) (16u << ALIGN_ID_SOURCE_##source)
 
 const char *align_id_source_name(const struct align_options *options)
 {
     static const char *const names[] = {"router", "file", "", "counts"};
 
-    return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
+    return options->source == ALIGN_ID_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
 /** Sets the source of the input. If two flags select a source, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
-    static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
+    static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_id_source */
     struct align_options *const options = context;
-    int source = ALIGN_SOURCE_FILE;
+    int source = ALIGN_ID_SOURCE_FILE;
 
     while (strcmp(flags[source], row->name) != 0)
         source++;
-    if (options->source != ALIGN_SOURCE_ROUTER && (int)options->source != source)
+    if (options->source != ALIGN_ID_SOURCE_ROUTER && (int)options->source != source)
         return error_set(error, "--%s: the input is --%s already", row->name, flags[options->source]);
-    options->source = (enum align_source)source;
+    options->source = (enum align_id_source)source;
     return true;
 }
 
@@ -50,7 +50,7 @@ static const struct option_row table[] = {
     {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX,
-     .in_command_if_traits = HAS_NUM_TOKENS},
+     .in_command_if_traits = TRAIT_HAS_NUM_TOKENS},
     {"num-experts", "N", "Experts (default 256, or one for each number of --counts)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .in_command_if_traits = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
@@ -70,7 +70,7 @@ static const struct option_row table[] = {
     {"capacity", "N", "Slots of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .in_command_if_traits = HAS_CAPACITY},
     {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
-     OPTION_WORD, FIELD(capacity_policy), .value_words = align_room_names, .in_command_if_traits = HAS_ROOM},
+     OPTION_WORD, FIELD(capacity_policy), .value_words = align_capacity_policy_names, .in_command_if_traits = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
      FIELD(misalign_words), .most = NUM_ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
@@ -78,9 +78,9 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .in_command_if_traits = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
-     OPTION_PATH, FIELD(program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
+     OPTION_PATH, FIELD(program.output_directory), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,500: shapes, types, distributions, maps, capacities", 3,
-     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
+     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.next_table = program_option_rows},
 };
 
@@ -93,9 +93,9 @@ static bool check_counts(struct align_options *options, struct error *error)
                              : options->topk_given        ? "topk"
                                                           : NULL;
 
-    if (options->source == ALIGN_SOURCE_COUNTS && flag)
+    if (options->source == ALIGN_ID_SOURCE_COUNTS && flag)
         return error_set(error, "--%s: --counts says how many ids each expert gets; leave out one of the two", flag);
-    *num_tokens_given |= options->source == ALIGN_SOURCE_COUNTS;
+    *num_tokens_given |= options->source == ALIGN_ID_SOURCE_COUNTS;
     return true;
 }
 
@@ -104,7 +104,7 @@ static bool check_capacity(const struct align_options *options, struct error *er
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
-    if (options->capacity_given && options->capacity_policy != ALIGN_ROOM_BOUND)
+    if (options->capacity_given && options->capacity_policy != ALIGN_CAPACITY_DEFAULT)
         return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
@@ -124,16 +124,17 @@ static unsigned options_traits(const struct align_options *options, const struct
 {
     unsigned traits = 16u << options->source;
 
-    if (options->source != ALIGN_SOURCE_COUNTS)
+    if (options->source != ALIGN_ID_SOURCE_COUNTS)
         traits |= program_command_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
-    if (options->capacity_policy != ALIGN_ROOM_BOUND)
+    if (options->capacity_policy != ALIGN_CAPACITY_DEFAULT)
         traits |= HAS_ROOM;
     if (options->problem.overlap)
         traits |= OVERLAPS;
-    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || parse_array_source(options->expert_map_option) == ARRAY_RANDOM)
-        traits |= IS_RANDOM;
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) ||
+        parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM)
+        traits |= TRAIT_USES_SEED;
     return traits;
 }
 

@@ -6,7 +6,12 @@
 #include "harness/align/input.h"
 #include "harness/core/program.h"
 
-enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
+enum align_id_source {
+    ALIGN_ID_SOURCE_ROUTER,
+    ALIGN_ID_SOURCE_FILE,
+    ALIGN_ID_SOURCE_GENERATED,
+    ALIGN_ID_SOURCE_COUNTS
+};
 
 /* Number of 4-byte words in 16 bytes, because only the offset of sorted_token_ids from a 16-byte boundary matters. */
 enum { NUM_ALIGN_MISALIGNMENTS = 4 };
@@ -15,7 +20,7 @@ enum { NUM_ALIGN_MISALIGNMENTS = 4 };
  * The capacity that --room selects: the implementation's default, the minimum for the given ids, or more than the
  * default.
  */
-enum align_capacity_policy { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
+enum align_capacity_policy { ALIGN_CAPACITY_DEFAULT, ALIGN_CAPACITY_MINIMUM, ALIGN_CAPACITY_ABOVE_DEFAULT };
 
 /** The options of a run. Strings point into argv. */
 struct align_options {
@@ -27,10 +32,10 @@ struct align_options {
     bool ids_given;
     bool capacity_given;
     int misalign_words; /**< offset of sorted_token_ids from a 16-byte boundary, in words */
-    enum align_source source;
-    const char *ids_path;                       /**< ALIGN_SOURCE_FILE */
-    enum align_dist dist;                       /**< ALIGN_SOURCE_GENERATED */
-    const char *counts_list;                    /**< ALIGN_SOURCE_COUNTS: comma-separated list */
+    enum align_id_source source;
+    const char *ids_path;                       /**< ALIGN_ID_SOURCE_FILE */
+    enum align_dist dist;                       /**< ALIGN_ID_SOURCE_GENERATED */
+    const char *counts_list;                    /**< ALIGN_ID_SOURCE_COUNTS: comma-separated list */
     const char *expert_map_option;              /**< value of --expert-map: "none", "random" or a file name */
     enum align_capacity_policy capacity_policy; /**< capacity to use once the ids are known */
 };
@@ -48,7 +53,7 @@ struct align_options align_options_default(void);
 extern const char *const align_kernel_names[];
 
 /** The names "bound", "exact", "spare", in the order of the enum, NULL-terminated. */
-extern const char *const align_room_names[];
+extern const char *const align_capacity_policy_names[];
 
 /** Returns one word for the source of the ids: "router", "file", "counts", or the distribution's name. */
 const char *align_id_source_name(const struct align_options *options);
@@ -57,14 +62,14 @@ const char *align_id_source_name(const struct align_options *options);
 void align_options_set_command(const struct align_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering_design *covering);
+void align_start_covering_design(const struct align_implementation *implementation, uint64_t seed,
+                                 bool stop_after_corners, struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
-                            uint64_t seed, struct align_options *options);
+bool align_options_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                                    uint64_t seed, struct align_options *options);
 
 #endif

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error)
+bool align_compute_numel(int64_t num_tokens, int topk, int64_t *numel, struct error *error)
 {
     if (!num_tokens_check(num_tokens, error) || !count_at_least_one_check("topk", topk, error))
         return false;

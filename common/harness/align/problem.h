@@ -10,7 +10,7 @@
  * Sets *numel to num_tokens * topk. If a factor is out of range or numel is above 2147483647, returns false with an
  * error that names the flag.
  */
-bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
+bool align_compute_numel(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
  * Checks numel, num_experts and block_size, but not the capacity. If this function returns true, neither

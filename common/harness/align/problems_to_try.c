@@ -3,8 +3,8 @@
 #include "harness/align/problem.h"
 
 /**
- * The dimensions. align_covering_start() adds as corners the numbers of ids and experts at which an implementation
- * switches kernels.
+ * The dimensions. align_start_covering_design() adds as corners the numbers of ids and experts at which an
+ * implementation switches kernels.
  */
 enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
@@ -26,7 +26,7 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE_EXPERT,
                       ALIGN_DIST_SPARSE, ALIGN_DIST_REPEATED, ALIGN_DIST_INVALID)},
     [MAP] = {CORNERS(false, true)},
-    [ROOM] = {CORNERS(ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE)},
+    [ROOM] = {CORNERS(ALIGN_CAPACITY_DEFAULT, ALIGN_CAPACITY_MINIMUM, ALIGN_CAPACITY_ABOVE_DEFAULT)},
     [LAUNCHES] = {CORNERS(1, 2, 3)},
 };
 
@@ -43,8 +43,8 @@ static void add_both_sides(struct covering_design *covering, int dimension, int6
     covering_add_corner(covering, dimension, last + 1, last + 1 > most);
 }
 
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                          struct covering_design *covering)
+void align_start_covering_design(const struct align_implementation *implementation, uint64_t seed,
+                                 bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < ALIGN_MAX_KERNEL_SWITCHES && implementation->kernel_switch_ids[i] > 0; i++)
@@ -68,7 +68,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->problem.wide_ids = covering_proposed_corner(covering, WIDE_IDS);
     options->problem.kernel = (enum align_kernel)covering_proposed_corner(covering, KERNEL);
     options->misalign_words = (int)covering_proposed_corner(covering, MISALIGN);
-    options->source = ALIGN_SOURCE_GENERATED;
+    options->source = ALIGN_ID_SOURCE_GENERATED;
     options->dist = (enum align_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->capacity_policy = (enum align_capacity_policy)covering_proposed_corner(covering, ROOM);
@@ -82,14 +82,14 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 
     if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
         return false;
-    problem.capacity = options->capacity_policy == ALIGN_ROOM_EXACT ? align_capacity_for_few_ids(&problem)
-                                                                    : implementation->capacity(&problem);
+    problem.capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM ? align_capacity_for_few_ids(&problem)
+                                                                          : implementation->capacity(&problem);
     return problem.capacity <= (covering_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
 
-bool align_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
-                            uint64_t seed, struct align_options *options)
+bool align_options_set_next_problem(struct covering_design *covering, const struct align_implementation *implementation,
+                                    uint64_t seed, struct align_options *options)
 {
     while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);

@@ -27,9 +27,9 @@ static void name_run(const struct align_options *options, struct program *progra
         snprintf(program->problem_text, sizeof program->problem_text, "%s, top %d: %s",
                  format_count(options->program.num_tokens, "token", tokens), options->topk, described);
     program->distribution_name = align_id_source_name(options);
-    if (options->source == ALIGN_SOURCE_ROUTER)
+    if (options->source == ALIGN_ID_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");
-    else if (options->source == ALIGN_SOURCE_FILE)
+    else if (options->source == ALIGN_ID_SOURCE_FILE)
         snprintf(text, size, "%s", options->ids_path);
     else
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
@@ -55,11 +55,11 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_add_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_add_number(fields, IN_JSON, "expert_map", "%s",
-                          parse_array_source(options->expert_map_option) == ARRAY_NONE ? "false" : "true");
+                          parse_array_source(options->expert_map_option) == ARRAY_SOURCE_NONE ? "false" : "true");
         if (options->capacity_given)
             record_add_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
-        if (options->capacity_policy != ALIGN_ROOM_BOUND)
-            record_add_text(fields, IN_JSON, "room", "%s", align_room_names[options->capacity_policy]);
+        if (options->capacity_policy != ALIGN_CAPACITY_DEFAULT)
+            record_add_text(fields, IN_JSON, "room", "%s", align_capacity_policy_names[options->capacity_policy]);
     }
     if (problem->overlap)
         record_add_number(fields, IN_JSON, "overlap", "true");
@@ -148,19 +148,19 @@ static void run_before(struct program *program, const struct align_options *opti
                        const struct align_implementation *before, const struct tensors *tensors)
 {
     struct align_problem problem = options->problem;
-    const struct checked_launch launch = align_checked_launch(&problem, before);
+    const struct checked_launch launch = align_make_checked_launch(&problem, before);
     struct tensors own;
     struct error ignored = {0};
 
     problem.overlap = false;
     if (!before->launch || !program->requested_options.bench)
         return;
-    if (!options->capacity_given && options->capacity_policy == ALIGN_ROOM_BOUND)
+    if (!options->capacity_given && options->capacity_policy == ALIGN_CAPACITY_DEFAULT)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_tensors_allocate_like(tensors, &problem, before, &own, &ignored))
         return;
-    program_time_previous_launch(program, &launch, &own);
+    program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -171,7 +171,7 @@ static void run_before(struct program *program, const struct align_options *opti
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    struct checked_launch launch = align_checked_launch(problem, &chapter->implementation);
+    struct checked_launch launch = align_make_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
     struct align_groups groups;
     const bool loaded = align_load_input(options, &chapter->implementation, &tensors, &groups, &program->error);
@@ -180,10 +180,11 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     if (!loaded)
         return;
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
-    report_ids(problem, &groups, tensors.tensor[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
+    report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
+               program_report_correctness(program));
     align_groups_free(&groups);
     tensors_free(&tensors);
 }
@@ -200,13 +201,14 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
         return program_print_error(&program);
     if (options.problem.overlap)
         program_use_overlapping_launches(&program);
-    if (!program_open(&program))
+    if (!program_open_device(&program))
         return program_print_error(&program);
-    align_covering_start(&chapter->implementation, program.requested_options.seed,
-                         program.requested_options.check_only_corners, &program.covering);
+    align_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                                program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !align_set_next_problem(&program.covering, &chapter->implementation,
-                                                                           program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !align_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                            &options))
             break;
         run(&program, chapter, &options);
     }

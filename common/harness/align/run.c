@@ -26,20 +26,20 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                     .is_zeroed = implementation && implementation->workspace_must_be_zeroed,
                     .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .num_tensors = NUM_ALIGN_TENSORS,
-        .poison_byte = ALIGN_POISON,
+        .poison_byte = ALIGN_POISON_BYTE,
         .size_option_names = "--num-tokens, --counts, --block-size",
     };
-    return tensors_allocate(tensors, error);
+    return tensors_allocate_host(tensors, error);
 }
 
 bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,
                                  const struct align_implementation *implementation, struct tensors *tensors,
                                  struct error *error)
 {
-    const int misalign = (int)(other->tensor[ALIGN_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
+    const int misalign = (int)(other->tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
 
-    if (!align_tensors_allocate(problem, implementation, !other->tensor[ALIGN_EXPERT_MAP].is_absent, misalign, tensors,
-                                error))
+    if (!align_tensors_allocate(problem, implementation, !other->tensor[ALIGN_TENSOR_EXPERT_MAP].is_absent, misalign,
+                                tensors, error))
         return false;
     tensors_copy_inputs(tensors, other);
     return true;
@@ -48,12 +48,12 @@ bool align_tensors_allocate_like(const struct tensors *other, const struct align
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct align_buffers){
-        .topk_ids = tensor_data(tensors, ALIGN_TOPK_IDS, location),
-        .expert_map = tensor_data(tensors, ALIGN_EXPERT_MAP, location),
-        .sorted_token_ids = tensor_data(tensors, ALIGN_SORTED_TOKEN_IDS, location),
-        .expert_ids = tensor_data(tensors, ALIGN_EXPERT_IDS, location),
-        .num_tokens_post_padded = tensor_data(tensors, ALIGN_NUM_TOKENS_POST_PADDED, location),
-        .workspace = tensor_data(tensors, ALIGN_WORKSPACE, location),
+        .topk_ids = tensor_data(tensors, ALIGN_TENSOR_TOPK_IDS, location),
+        .expert_map = tensor_data(tensors, ALIGN_TENSOR_EXPERT_MAP, location),
+        .sorted_token_ids = tensor_data(tensors, ALIGN_TENSOR_SORTED_TOKEN_IDS, location),
+        .expert_ids = tensor_data(tensors, ALIGN_TENSOR_EXPERT_IDS, location),
+        .num_tokens_post_padded = tensor_data(tensors, ALIGN_TENSOR_NUM_TOKENS_POST_PADDED, location),
+        .workspace = tensor_data(tensors, ALIGN_TENSOR_WORKSPACE, location),
     };
 }
 
@@ -61,7 +61,7 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
                                        cudaStream_t stream)
 {
     const struct align_implementation *const implementation = launch->implementation;
-    const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_DEVICE);
+    const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_ON_DEVICE);
 
     return implementation->launch(launch->problem, &buffers, stream);
 }
@@ -69,14 +69,14 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct align_implementation *const implementation = launch->implementation;
-    const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_HOST);
+    const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_ON_HOST);
 
     return align_check(launch->problem, &buffers,
                        implementation->positions_ascend && implementation->positions_ascend(launch->problem), error);
 }
 
-struct checked_launch align_checked_launch(const struct align_problem *problem,
-                                           const struct align_implementation *implementation)
+struct checked_launch align_make_checked_launch(const struct align_problem *problem,
+                                                const struct align_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,

@@ -11,12 +11,12 @@
 
 /** Indices of align's tensors. */
 enum {
-    ALIGN_TOPK_IDS,
-    ALIGN_EXPERT_MAP,
-    ALIGN_SORTED_TOKEN_IDS,
-    ALIGN_EXPERT_IDS,
-    ALIGN_NUM_TOKENS_POST_PADDED,
-    ALIGN_WORKSPACE,
+    ALIGN_TENSOR_TOPK_IDS,
+    ALIGN_TENSOR_EXPERT_MAP,
+    ALIGN_TENSOR_SORTED_TOKEN_IDS,
+    ALIGN_TENSOR_EXPERT_IDS,
+    ALIGN_TENSOR_NUM_TOKENS_POST_PADDED,
+    ALIGN_TENSOR_WORKSPACE,
     NUM_ALIGN_TENSORS
 };
 
@@ -53,8 +53,8 @@ bool align_load_input(struct align_options *options, const struct align_implemen
 bool align_load_expert_map(const char *option_value, int num_experts, uint64_t seed, int32_t *expert_map,
                            struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch align_checked_launch(const struct align_problem *problem,
-                                           const struct align_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch align_make_checked_launch(const struct align_problem *problem,
+                                                const struct align_implementation *implementation);
 
 #endif

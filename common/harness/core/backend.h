@@ -24,9 +24,9 @@ struct backend_info {
     char device_name[256]; /**< device name, such as "NVIDIA H200" or "CPU simulator" */
     char driver_version[64];
     char toolkit_version[64];
-    struct gpu gpu;    /**< properties of the GPU; all zeros for the simulator */
-    bool has_times;    /**< whether backend_time_launch() works */
-    bool has_counters; /**< whether backend_read_counters() returns counters */
+    struct gpu gpu;         /**< properties of the GPU; all zeros for the simulator */
+    bool can_measure_times; /**< whether backend_time_launch() works; false for the simulator */
+    bool has_counters;      /**< whether backend_read_counters() returns counters */
 };
 
 /**
@@ -65,14 +65,14 @@ struct divergent_branch {
 
 enum { MAX_DIVERGENT_BRANCHES = 64 };
 
-/** The memory requests of one kind by the code at a program counter. */
-struct request_line {
+/** The number of memory requests of one kind that the code at a program counter made. */
+struct requests_at_pc {
     uintptr_t pc;
     const char *kind; /**< the beginning of their counters' names: static string */
     uint64_t num_requests;
 };
 
-enum { MAX_REQUEST_LINES = 64 };
+enum { MAX_REQUEST_PCS = 64 };
 
 /** The counters of a run. All counters are zero on a GPU, where nothing is counted. */
 struct run_counters {
@@ -84,8 +84,8 @@ struct run_counters {
     int num_kernels;
     struct divergent_branch divergent_branches[MAX_DIVERGENT_BRANCHES];
     int num_divergent_branches;
-    struct request_line request_lines[MAX_REQUEST_LINES]; /**< none before backend_count_request_lines() */
-    int num_request_lines;
+    struct requests_at_pc requests_by_pc[MAX_REQUEST_PCS]; /**< none before backend_enable_request_counts_by_line() */
+    int num_request_pcs;
     uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
@@ -96,14 +96,14 @@ void backend_read_counters(struct run_counters *counters);
 void backend_describe_divergent_branches(const struct run_counters *counters, char *text, size_t size);
 
 /** From now on, counts the memory requests of each source line as well, which is slower. */
-void backend_count_request_lines(void);
+void backend_enable_request_counts_by_line(void);
 
 /**
  * Describes, as backend_describe_divergent_branches() does, the lines with the most requests of the kind that a counter
  * counts, such as "global_load_requests" or "global_load_sectors". Writes "" if none are known.
  */
-void backend_describe_request_lines(const struct run_counters *counters, const char *counter_name, char *text,
-                                    size_t size);
+void backend_describe_lines_with_most_requests(const struct run_counters *counters, const char *counter_name,
+                                               char *text, size_t size);
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
@@ -159,9 +159,10 @@ bool backend_trace_end(FILE *stream, struct error *error);
  * Launches the timed work once. `launch_index` is the index of the launch, which the callback can use to rotate among
  * several inputs.
  */
-typedef cudaError_t backend_timed_launch(void *context, int launch_index, cudaStream_t stream);
+typedef cudaError_t backend_timed_launch_function(void *context, int launch_index, cudaStream_t stream);
 
-enum backend_cache {
+/** The state of L2 before each timed launch. */
+enum backend_cache_state {
     BACKEND_CACHE_WARM,    /**< back-to-back launches; L2 holds what the previous launch left there */
     BACKEND_CACHE_FLUSHED, /**< L2 is overwritten before each launch */
 };
@@ -182,8 +183,8 @@ struct timing timing_from_samples(double *samples, int num_samples);
  * to the median and the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. On
  * failure, returns false and sets *error.
  */
-bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                         struct error *error);
+bool backend_time_launch(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                         struct timing *timing, struct error *error);
 
 /** Measurements that give lower bounds on a kernel's time. */
 struct launch_time_floors {
@@ -192,8 +193,8 @@ struct launch_time_floors {
         copy_bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
-/** Measures both members of `figures` on this device. On failure, returns false and sets *error. */
-bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error);
+/** Measures both members of `floors` on this device. On failure, returns false and sets *error. */
+bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error);
 
 /**
  * Measures the bandwidth at which all multiprocessors together read memory, without writing. On failure, returns false

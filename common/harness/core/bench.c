@@ -19,12 +19,12 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->runs_on_host)
         return true;
-    if (!bench->has_times)
+    if (!bench->can_measure_times)
         return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
     return backend_measure_time_floors(&bench->time_floors, error);
 }
 
-bool bench_next_size(struct benchmark *bench, struct error *error)
+bool bench_begin_next_row(struct benchmark *bench, struct error *error)
 {
     static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
     const int64_t *const sweep = bench->sweep_sizes ? bench->sweep_sizes : usual;
@@ -156,7 +156,7 @@ static bool make_copies(struct turns *turns)
 static bool time_launch(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = bench->flush_l2 ? BACKEND_CACHE_FLUSHED : BACKEND_CACHE_WARM;
+    const enum backend_cache_state cache = bench->flush_l2 ? BACKEND_CACHE_FLUSHED : BACKEND_CACHE_WARM;
     struct turns turns = {.launch = launch};
     double start;
     bool good;
@@ -166,7 +166,7 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
         good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
-    if (!tensors_upload(tensors, error))
+    if (!tensors_allocate_and_upload(tensors, error))
         return false;
     turns.tensors = *tensors;
     turns.input = largest_input(tensors);
@@ -188,21 +188,21 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
 
-    row->operations = launch->num_operations;
-    if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
+    row->required_operations = launch->num_operations;
+    if ((row->required_operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
         !checked_launch_run(launch, tensors, error))
         return;
     row->floor_us = floor_us(bench, tensors);
-    row->bytes = tensors_bytes_to_move(tensors);
-    if (time_launch(bench, launch, tensors, &row->current, &row->current_rotated_inputs, error) &&
-        row->operations > 0.0)
+    row->required_bytes = tensors_bytes_to_move(tensors);
+    if (time_launch(bench, launch, tensors, &row->chapter, &row->chapter_rotated_inputs, error) &&
+        row->required_operations > 0.0)
         backend_measure_gemm_rate(bench->last_timing_total_us, &row->cublas_operations_per_second, error);
 }
 
 void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
                                    struct tensors *tensors)
 {
-    struct timing *const before = &bench->rows[bench->num_rows - 1].previous;
+    struct timing *const before = &bench->rows[bench->num_rows - 1].previous_chapter;
 
     if (!time_launch(bench, launch, tensors, before, NULL, &(struct error){0}))
         *before = (struct timing){0.0, 0.0, 0.0};
@@ -262,16 +262,16 @@ static void add_part(const char *heading, const char *name, double part, struct 
  */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
-    const double seconds = 1e-6 * times->current.median;
+    const double seconds = 1e-6 * times->chapter.median;
 
-    record_add_number(row, IN_JSON, "operations", "%.0f", times->operations);
-    record_add_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
+    record_add_number(row, IN_JSON, "operations", "%.0f", times->required_operations);
+    record_add_number(row, IN_JSON, "bytes", "%.0f", times->required_bytes);
     if (times->cublas_operations_per_second > 0.0)
         record_add_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->cublas_operations_per_second);
-    add_part("of read", "of_reading", times->bytes / seconds / bench->read_bytes_per_second, row);
+    add_part("of read", "of_reading", times->required_bytes / seconds / bench->read_bytes_per_second, row);
     add_part("of cuBLAS", "of_cublas",
              times->cublas_operations_per_second > 0.0
-                 ? times->operations / seconds / times->cublas_operations_per_second
+                 ? times->required_operations / seconds / times->cublas_operations_per_second
                  : 0.0,
              row);
 }
@@ -283,20 +283,20 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     record_add_text(row, IN_CSV, "chapter", "%s", bench->name);
     record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
     record_add_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
-    add_time("median", "median_us", times->current.median, row);
-    add_time("p10", "p10_us", times->current.p10, row);
-    add_time("p90", "p90_us", times->current.p90, row);
-    add_time("rotated", "rotated_us", times->current_rotated_inputs.median, row);
+    add_time("median", "median_us", times->chapter.median, row);
+    add_time("p10", "p10_us", times->chapter.p10, row);
+    add_time("p90", "p90_us", times->chapter.p90, row);
+    add_time("rotated", "rotated_us", times->chapter_rotated_inputs.median, row);
     add_time("floor", "floor_us", times->floor_us, row);
-    add_time("before", "before_us", times->previous.median, row);
-    if (times->operations > 0.0)
+    add_time("before", "before_us", times->previous_chapter.median, row);
+    if (times->required_operations > 0.0)
         add_ceilings(bench, times, row);
     record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
     record_add_column(row, 0, bench->previous_name ? bench->previous_name : "", "%s",
-                      compare(times->current, times->previous, gain));
-    add_timing("here", times->current, row);
-    add_timing("rotated", times->current_rotated_inputs, row);
-    add_timing("before", times->previous, row);
+                      compare(times->chapter, times->previous_chapter, gain));
+    add_timing("here", times->chapter, row);
+    add_timing("rotated", times->chapter_rotated_inputs, row);
+    add_timing("before", times->previous_chapter, row);
     if (!bench->runs_on_host)
         record_add_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }

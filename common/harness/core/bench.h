@@ -9,13 +9,12 @@
 /** The results for one size. Times are in microseconds; a median of 0 means that the time was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing current; /**< the chapter's implementation, with caches as the previous launch left them */
-    struct timing
-        current_rotated_inputs; /**< the chapter's implementation, with a different copy of its input in each launch */
-    struct timing previous;     /**< the previous chapter's implementation */
+    struct timing chapter;                /**< the chapter's implementation, with caches as the last launch left them */
+    struct timing chapter_rotated_inputs; /**< the same, with a different copy of its input in each launch */
+    struct timing previous_chapter;       /**< the previous chapter's implementation */
     double floor_us;
-    double operations, bytes; /**< required work; if operations is 0, there is no comparison with ceilings */
-    /** cuBLAS's operations per second in a run as long as `current`; 0 if not measured. */
+    double required_operations, required_bytes; /**< if there are 0 operations, the row is not compared with ceilings */
+    /** cuBLAS's operations per second in a run as long as `chapter`; 0 if not measured. */
     double cublas_operations_per_second;
 };
 
@@ -25,7 +24,7 @@ enum { BENCH_MAX_ROWS = 24 };
 struct benchmark {
     const char *name, *previous_name; /**< names of this chapter and of the previous one (NULL if there is none) */
     bool runs_on_host;                /**< whether the chapter computes on the host and launches nothing */
-    bool has_times;                   /**< whether the backend can measure times; ignored if runs_on_host */
+    bool can_measure_times;           /**< whether the backend can measure times; ignored if runs_on_host */
     bool flush_l2;                    /**< whether to flush L2 before each launch */
     int64_t only_num_tokens;          /**< the only size to measure, or negative for a sweep of sizes */
     const int64_t *sweep_sizes; /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
@@ -40,13 +39,13 @@ struct benchmark {
 };
 
 /** Starts the row of the next size and sets its num_tokens. Returns false if no size is left or on failure. */
-bool bench_next_size(struct benchmark *bench, struct error *error);
+bool bench_begin_next_row(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `previous`. For
- * `current_rotated_inputs`, the launches rotate among enough copies of the largest input to exceed every cache.
- * `current_rotated_inputs` is not measured if L2 is flushed, if a single copy exceeds the caches, if too many copies
- * would be needed, or if out of memory.
+ * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except
+ * `previous_chapter`. For `chapter_rotated_inputs`, the launches rotate among enough copies of the largest input to
+ * exceed every cache. `chapter_rotated_inputs` is not measured if L2 is flushed, if a single copy exceeds the caches,
+ * if too many copies would be needed, or if out of memory.
  */
 void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                           struct error *error);

@@ -34,7 +34,7 @@ void covering_add_corner(struct covering_design *covering, int dimension, int64_
     for (int i = 0; i < to->num_corners; i++)
         if (to->corners[i] == corner)
             return;
-    assert(to->num_corners < MAX_CORNERS);
+    assert(to->num_corners < MAX_CORNERS_PER_DIMENSION);
     memmove(&to->corners[at + 1], &to->corners[at], (size_t)(to->num_corners - at) * sizeof *to->corners);
     to->corners[at] = corner;
     to->num_corners++;
@@ -75,13 +75,13 @@ static void number_corners(struct covering_design *covering)
         for (int b = 0; b < all_corners(covering); b++)
             if (a != b && (dimension_of(covering, a) == dimension_of(covering, b) || is_alone(covering, a) ||
                            is_alone(covering, b)))
-                covering->state[a][b] = NOT_NEEDED;
+                covering->pair_states[a][b] = CORNERS_NOT_NEEDED;
 }
 
 static void set_state(struct covering_design *covering, int a, int b, enum coverage state)
 {
-    if (covering->state[a][b] == NOT_COVERED || state == COVERED)
-        covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
+    if (covering->pair_states[a][b] == CORNERS_NOT_COVERED || state == CORNERS_COVERED)
+        covering->pair_states[a][b] = covering->pair_states[b][a] = (unsigned char)state;
 }
 
 /** Returns the two corners of the target pair, or the same corner twice if the target is a single corner. */
@@ -102,12 +102,13 @@ static bool find_target(struct covering_design *covering)
         int a, b;
 
         target_corners(covering, &a, &b);
-        if (covering->state[a][a] == NOT_SUPPORTED || covering->state[b][b] == NOT_SUPPORTED)
-            set_state(covering, a, b, NOT_SUPPORTED);
-        if (covering->state[a][b] == NOT_COVERED &&
+        if (covering->pair_states[a][a] == CORNERS_NOT_SUPPORTED ||
+            covering->pair_states[b][b] == CORNERS_NOT_SUPPORTED)
+            set_state(covering, a, b, CORNERS_NOT_SUPPORTED);
+        if (covering->pair_states[a][b] == CORNERS_NOT_COVERED &&
             covering->num_proposals < (a == b ? TRIES_OF_CORNER : TRIES_OF_PAIR))
             return true;
-        set_state(covering, a, b, NOT_SUPPORTED);
+        set_state(covering, a, b, CORNERS_NOT_SUPPORTED);
     }
     return false;
 }
@@ -120,11 +121,11 @@ static bool find_target(struct covering_design *covering)
  */
 static int gain_of(const struct covering_design *covering, int corner)
 {
-    int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
+    int gain = covering->pair_states[corner][corner] == CORNERS_NOT_COVERED ? WEIGHT_OF_CORNER : 0;
 
     for (int d = 0; d < covering->num_dimensions; d++)
         gain += covering->proposed_corners[d] >= 0 &&
-                covering->state[corner][covering->proposed_corners[d]] == NOT_COVERED;
+                covering->pair_states[corner][covering->proposed_corners[d]] == CORNERS_NOT_COVERED;
     return gain;
 }
 
@@ -138,7 +139,8 @@ static int best_corner(struct covering_design *covering, int d)
 
     for (int i = 0; i < count; i++) {
         const int corner = first + (begin + i) % count;
-        const int gain = covering->state[corner][corner] == NOT_SUPPORTED ? -1 : gain_of(covering, corner);
+        const int gain = covering->pair_states[corner][corner] == CORNERS_NOT_SUPPORTED ? -1
+                                                                                        : gain_of(covering, corner);
 
         if (gain > most) {
             most = gain;
@@ -220,8 +222,9 @@ void covering_accept_problem(struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         for (int other = 0; other < covering->num_dimensions; other++)
-            if (covering->state[covering->proposed_corners[d]][covering->proposed_corners[other]] != NOT_NEEDED)
-                set_state(covering, covering->proposed_corners[d], covering->proposed_corners[other], COVERED);
+            if (covering->pair_states[covering->proposed_corners[d]][covering->proposed_corners[other]] !=
+                CORNERS_NOT_NEEDED)
+                set_state(covering, covering->proposed_corners[d], covering->proposed_corners[other], CORNERS_COVERED);
     covering->num_accepted_problems++;
 }
 
@@ -230,7 +233,7 @@ int covering_num_corners(const struct covering_design *covering, enum coverage s
     int count = 0;
 
     for (int corner = 0; corner < all_corners(covering); corner++)
-        count += covering->state[corner][corner] == state;
+        count += covering->pair_states[corner][corner] == state;
     return count;
 }
 
@@ -240,6 +243,6 @@ int covering_num_pairs(const struct covering_design *covering, enum coverage sta
 
     for (int a = 0; a < all_corners(covering); a++)
         for (int b = a + 1; b < all_corners(covering); b++)
-            count += covering->state[a][b] == state;
+            count += covering->pair_states[a][b] == state;
     return count;
 }

@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
+enum { MAX_DIMENSIONS = 16, MAX_CORNERS_PER_DIMENSION = 80, MAX_ALL_CORNERS = 288 };
 
 /**
  * A dimension of a problem. Its last corners may be isolated: so large that each is tried in only one problem, combined
  * with usual corners if possible.
  */
 struct covering_dimension {
-    int64_t corners[MAX_CORNERS]; /**< distinct values; the first is the usual one */
+    int64_t corners[MAX_CORNERS_PER_DIMENSION]; /**< distinct values; the first is the usual one */
     int num_corners;
     int num_isolated_corners; /**< number of isolated corners, which come last; each is tried in only one problem */
 };
@@ -31,7 +31,7 @@ struct covering_dimension {
 #define CORNERS(...) .corners = {__VA_ARGS__}, .num_corners = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
 
 /** State of a pair of corners; the state of a single corner is that of its pair with itself. */
-enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
+enum coverage { CORNERS_NOT_COVERED, CORNERS_COVERED, CORNERS_NOT_SUPPORTED, CORNERS_NOT_NEEDED };
 
 /** A covering design under construction. */
 struct covering_design {
@@ -40,7 +40,7 @@ struct covering_design {
     bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
     int first_corner_indices[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
-    unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
+    unsigned char pair_states[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
     /** Index of the corner or pair that the problem starts with; corners come before pairs. */
     int target_corner_or_pair;
     int num_proposals;                    /**< number of problems proposed for the target but not accepted */

@@ -32,7 +32,7 @@ bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct
                         gpu->compute_capability, gpu_name);
 }
 
-bool gpu_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error)
+bool gpu_has_enough_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error)
 {
     error->problem_is_unsupported = gpu->max_shared_bytes && shared_bytes > gpu->max_shared_bytes;
     return !error->problem_is_unsupported ||

@@ -40,6 +40,7 @@ bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct
  * Checks that a block on the GPU `gpu_name` may use `shared_bytes` bytes of shared memory. If not, returns false and
  * sets RUN_CANNOT_RUN and `problem_is_unsupported`.
  */
-bool gpu_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error);
+bool gpu_has_enough_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes,
+                                  struct error *error);
 
 #endif

@@ -302,7 +302,8 @@ static void write_value(const struct option_row *option, const void *field, FILE
         fprintf(stream, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
 }
 
-char *options_format_command(const struct option_row *table, const void *options, unsigned traits, const char *program)
+char *options_format_command(const struct option_row *table, const void *options, unsigned trait_mask,
+                             const char *program)
 {
     char *text = NULL;
     size_t size;
@@ -314,7 +315,7 @@ char *options_format_command(const struct option_row *table, const void *options
     for (const struct option_row *option = table; option; option = next_row(option)) {
         const void *const field = (const char *)options + option->field_offset;
 
-        if (!option->name || (option->in_command_if_traits && !(option->in_command_if_traits & traits)) ||
+        if (!option->name || (option->in_command_if_traits && !(option->in_command_if_traits & trait_mask)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) || (is_text(option) && !*(const char *const *)field))
             continue;
         fprintf(stream, " --%s%s", option->name, option->placeholder ? " " : "");

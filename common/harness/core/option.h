@@ -45,7 +45,7 @@ struct option_row {
 };
 
 /** A trait that no run has. Other traits are bits from 2 up. */
-enum { NEVER_IN_COMMAND = 1 };
+enum { TRAIT_OF_NO_RUN = 1 };
 
 /**
  * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets them
@@ -72,6 +72,7 @@ const char *options_find_unlisted(const struct option_row *table, const char *co
  * Returns the shell command that reproduces a run with these traits: the program and, in the table's order, its
  * options. The caller frees the string. Returns NULL if out of memory.
  */
-char *options_format_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
+char *options_format_command(const struct option_row *table, const void *options, unsigned trait_mask,
+                             const char *program);
 
 #endif

@@ -20,35 +20,37 @@
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
      .given_offset = offsetof(struct program_options, seed_given), .most = INT64_MAX,
-     .in_command_if_traits = IS_RANDOM},
+     .in_command_if_traits = TRAIT_USES_SEED},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
-     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if_traits = SEVERAL_LAUNCHES},
+     OPTION_INT, FIELD(num_launches), .least = 1, .most = 1000, .in_command_if_traits = TRAIT_HAS_SEVERAL_LAUNCHES},
     {"check-corners", NULL,
      "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
      "out",
-     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_FLAG, FIELD(check_only_corners), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
-     3, OPTION_INT, FIELD(check_one_problem_in), .least = 1, .most = 1000, .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_INT, FIELD(check_one_problem_in), .least = 1, .most = 1000, .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.help = "The output", .help_group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format),
-     .value_words = record_formats, .in_command_if_traits = NEVER_IN_COMMAND},
+     .value_words = record_format_names, .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_PATH, FIELD(trace_path), .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_PATH, FIELD(trace_path), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
-     FIELD(trace_kernel), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(trace_kernel), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {0},
 };
 
 enum array_source parse_array_source(const char *text)
 {
     if (!text)
-        return ARRAY_NOT_GIVEN;
-    return strcmp(text, "none") == 0 ? ARRAY_NONE : strcmp(text, "random") == 0 ? ARRAY_RANDOM : ARRAY_FILE;
+        return ARRAY_SOURCE_NOT_GIVEN;
+    return strcmp(text, "none") == 0     ? ARRAY_SOURCE_NONE
+           : strcmp(text, "random") == 0 ? ARRAY_SOURCE_RANDOM
+                                         : ARRAY_SOURCE_FILE;
 }
 
 bool array_file_exists(const char *flag, const char *path, struct error *error)
@@ -89,9 +91,9 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
 }
 
-bool program_reject_unused_seed(struct program *program, unsigned traits)
+bool program_reject_unused_seed(struct program *program, unsigned trait_mask)
 {
-    return !program->options->seed_given || program->options->check_all || traits & IS_RANDOM ||
+    return !program->options->seed_given || program->options->check_all || trait_mask & TRAIT_USES_SEED ||
            error_set(&program->error, "--seed: no input of this run is generated; leave it out");
 }
 
@@ -132,7 +134,7 @@ void program_use_overlapping_launches(struct program *program)
     program->previous_name = "launched one after the other";
 }
 
-bool program_open(struct program *program)
+bool program_open_device(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
@@ -145,7 +147,7 @@ bool program_open(struct program *program)
     bench->name = program->name;
     bench->previous_name = program->previous_name;
     bench->runs_on_host = program->runs_on_host;
-    bench->has_times = program->backend.has_times;
+    bench->can_measure_times = program->backend.can_measure_times;
     bench->flush_l2 = program->requested_options.flush_l2;
     bench->only_num_tokens = program->requested_options.num_tokens_given ? program->requested_options.num_tokens : -1;
     return true;
@@ -153,8 +155,9 @@ bool program_open(struct program *program)
 
 unsigned program_command_traits(const struct program *program)
 {
-    return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
-           (program->options->num_launches > 1 ? SEVERAL_LAUNCHES : 0);
+    return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0
+                                                                                             : TRAIT_HAS_NUM_TOKENS) |
+           (program->options->num_launches > 1 ? TRAIT_HAS_SEVERAL_LAUNCHES : 0);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -177,7 +180,7 @@ static bool refuse_directory(const char *directory, int reason, struct error *er
     return error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
 }
 
-bool output_directory_prepare(const char *directory, struct error *error)
+bool output_directory_create(const char *directory, struct error *error)
 {
     struct stat status;
 
@@ -196,7 +199,7 @@ static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
-    if (!bench_next_size(bench, &program->error))
+    if (!bench_begin_next_row(bench, &program->error))
         return false;
     program->options->num_tokens = bench->rows[bench->num_rows - 1].num_tokens;
     program->options->num_tokens_given = true;
@@ -252,7 +255,7 @@ static void run_once(struct program *program, const struct checked_launch *launc
     struct error *const error = &program->error;
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if (out && !output_directory_prepare(out, error))
+    if (out && !output_directory_create(out, error))
         return;
     if ((program->requested_options.trace_path ? run_traced(program, launch, tensors, files)
                                                : checked_launch_run(launch, tensors, error)) &&
@@ -266,7 +269,8 @@ static void run_once(struct program *program, const struct checked_launch *launc
 /** Checks that the device has enough shared memory per block for the launch. */
 static bool has_room(const struct program *program, const struct checked_launch *launch, struct error *error)
 {
-    return gpu_has_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes, error);
+    return gpu_has_enough_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes,
+                                        error);
 }
 
 /** Increments the problem count of each kernel that the last launch started. */
@@ -309,7 +313,7 @@ static bool is_left_out(const struct program *program)
     return share > 1 && program->covering.num_accepted_problems % share != first_of_share(program);
 }
 
-void program_run_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_run_checked_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct checked_launch repeated = *launch;
 
@@ -329,7 +333,8 @@ void program_run_launch(struct program *program, const struct checked_launch *la
     }
 }
 
-void program_time_previous_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_time_previous_chapter(struct program *program, const struct checked_launch *launch,
+                                   struct tensors *tensors)
 {
     struct error ignored = {0};
 
@@ -404,7 +409,7 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_report_result(struct program *program)
+struct record *program_report_correctness(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL
@@ -435,7 +440,8 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     record_add_column(row, -26, "counter", "%s", text);
     record_add_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_add_column(row, 12, "per token", "%s", format_two_decimals((double)total->value / num_tokens, text));
+        record_add_column(row, 12, "per token", "%s",
+                          format_thousands_two_decimals((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
         record_add_column(row, 13, counters->kernels[k].name, "%s",
                           format_thousands(counters->kernels[k].counters[index].value, text));
@@ -478,10 +484,10 @@ void report_add_counters(const struct run_counters *counters, double num_tokens,
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
-void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
+void program_set_command(struct program *program, const struct option_row *table, unsigned trait_mask)
 {
     const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* simulator only */
-    char *const command = options_format_command(table, program->options, traits, program->path);
+    char *const command = options_format_command(table, program->options, trait_mask, program->path);
 
     free(program->command);
     program->command = command;
@@ -519,10 +525,12 @@ int program_print_error(const struct program *program)
 static void print_coverage(const struct program *program)
 {
     const struct covering_design *const covering = &program->covering;
-    const int corners = covering_num_corners(covering, COVERED), pairs = covering_num_pairs(covering, COVERED);
-    const int other_corners = covering_num_corners(covering, NOT_SUPPORTED);
-    const int other_pairs = program->requested_options.check_only_corners ? 0
-                                                                          : covering_num_pairs(covering, NOT_SUPPORTED);
+    const int corners = covering_num_corners(covering, CORNERS_COVERED),
+              pairs = covering_num_pairs(covering, CORNERS_COVERED);
+    const int other_corners = covering_num_corners(covering, CORNERS_NOT_SUPPORTED);
+    const int other_pairs = program->requested_options.check_only_corners
+                                ? 0
+                                : covering_num_pairs(covering, CORNERS_NOT_SUPPORTED);
 
     printf("%s: ", program->name);
     if (program->num_verified_problems < covering->num_accepted_problems)

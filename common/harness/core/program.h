@@ -35,9 +35,9 @@ struct program_options {
 
 /**
  * Traits of a run; they select the options in the command that reproduces the run. An operator's own traits begin at
- * OPERATOR_TRAIT.
+ * FIRST_OPERATOR_TRAIT.
  */
-enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
+enum { TRAIT_HAS_NUM_TOKENS = 2, TRAIT_USES_SEED = 4, FIRST_OPERATOR_TRAIT = 8, TRAIT_HAS_SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
  * The rows of --seed, --launches, --check-corners, --check-share, --format, --bench, --flush-l2, --trace and
@@ -46,7 +46,7 @@ enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES =
 extern const struct option_row program_option_rows[];
 
 /** The kind of source that an option names for an input array. */
-enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
+enum array_source { ARRAY_SOURCE_NOT_GIVEN, ARRAY_SOURCE_NONE, ARRAY_SOURCE_RANDOM, ARRAY_SOURCE_FILE };
 
 /** Returns the kind of source that `text`, an option's value or NULL, names. */
 enum array_source parse_array_source(const char *text);
@@ -103,11 +103,11 @@ bool program_parse(struct program *program, const struct option_row *table, cons
                    char **argv, void *options);
 
 /** Rejects --seed if nothing in a run with these traits depends on it. On failure sets program->error. */
-bool program_reject_unused_seed(struct program *program, unsigned traits);
+bool program_reject_unused_seed(struct program *program, unsigned trait_mask);
 
 /**
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the
- * program with the same kernels launched without overlap. Must be called before program_open().
+ * program with the same kernels launched without overlap. Must be called before program_open_device().
  */
 void program_use_overlapping_launches(struct program *program);
 
@@ -115,10 +115,10 @@ void program_use_overlapping_launches(struct program *program);
  * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
  * options in program_options are mutually exclusive or if no suitable device exists.
  */
-bool program_open(struct program *program);
+bool program_open_device(struct program *program);
 
 /** Creates the directory of --out, whose parent must exist. Returns false if no file can be created in it. */
-bool output_directory_prepare(const char *directory, struct error *error);
+bool output_directory_create(const char *directory, struct error *error);
 
 /** Begins the next run. Returns false after the last run or after an error. */
 bool program_begin_next_run(struct program *program);
@@ -127,24 +127,24 @@ bool program_begin_next_run(struct program *program);
  * Runs a launch once, as checked_launch_run() does, with a trace if --trace is given. If the answer is verified, keeps
  * the trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
-void program_run_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
+void program_run_checked_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
 /**
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
  * report then lacks them.
  */
-void program_time_previous_launch(struct program *program, const struct checked_launch *launch,
-                                  struct tensors *tensors);
+void program_time_previous_chapter(struct program *program, const struct checked_launch *launch,
+                                   struct tensors *tensors);
 
 /** Sets the command that reproduces the current run, from its options and the table that parsed them. */
-void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
+void program_set_command(struct program *program, const struct option_row *table, unsigned trait_mask);
 
 /** Returns the command that reproduces the current run or, if out of memory, the program's path. */
 const char *program_command(const struct program *program);
 
 /**
- * Returns the traits of the run: HAS_NUM_TOKENS, unless it is a sweep of sizes, and SEVERAL_LAUNCHES if it has several
- * launches.
+ * Returns the traits of the run: TRAIT_HAS_NUM_TOKENS, unless it is a sweep of sizes, and TRAIT_HAS_SEVERAL_LAUNCHES if
+ * it has several launches.
  */
 unsigned program_command_traits(const struct program *program);
 
@@ -162,7 +162,7 @@ void report_add_provenance(const struct program *program, struct record *report)
  * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
  * adds its own fields; for a benchmark or with --check-all, returns NULL.
  */
-struct record *program_report_result(struct program *program);
+struct record *program_report_correctness(struct program *program);
 
 /**
  * Writes the result. For a single run, the result is the report with its counters and, on standard error, the error if

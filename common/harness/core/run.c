@@ -47,7 +47,7 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
                error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);
     }
-    if (!tensors_upload(tensors, error))
+    if (!tensors_allocate_and_upload(tensors, error))
         return false;
     for (int i = 0; good && i <= launch->num_launches_before_checked; i++)
         good = launch_once(launch, tensors, error);

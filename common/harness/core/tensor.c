@@ -21,7 +21,7 @@ void *tensor_data(const struct tensors *tensors, int index, enum tensor_location
 {
     const struct tensor *const tensor = &tensors->tensor[index];
 
-    return tensor->is_absent ? NULL : location == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
+    return tensor->is_absent ? NULL : location == TENSOR_ON_DEVICE ? tensor->device.data : tensor->host.data;
 }
 
 double tensors_bytes_to_move(const struct tensors *tensors)
@@ -34,7 +34,7 @@ double tensors_bytes_to_move(const struct tensors *tensors)
     return bytes;
 }
 
-void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values)
+void tensor_read_floats(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
     const struct generated_array generated = recipe->values;
@@ -86,7 +86,7 @@ static bool host_memory_suffices(const struct tensors *tensors, struct error *er
     return needed <= available || refuse_size(tensors, "", needed, available, error);
 }
 
-bool tensors_allocate(struct tensors *tensors, struct error *error)
+bool tensors_allocate_host(struct tensors *tensors, struct error *error)
 {
     if (!host_memory_suffices(tensors, error)) {
         tensors->num_tensors = 0;
@@ -111,7 +111,7 @@ void tensors_free(struct tensors *tensors)
     tensors->num_tensors = 0;
 }
 
-void tensor_copy_host(struct tensor *tensor, const struct tensor *source)
+void tensor_copy_host_data(struct tensor *tensor, const struct tensor *source)
 {
     if (source->host.data)
         memcpy(tensor->host.data, source->host.data, tensor_bytes(source));
@@ -121,7 +121,7 @@ void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source)
 {
     for (int i = 0; i < tensors->num_tensors; i++)
         if (tensors->tensor[i].role == TENSOR_INPUT)
-            tensor_copy_host(&tensors->tensor[i], &source->tensor[i]);
+            tensor_copy_host_data(&tensors->tensor[i], &source->tensor[i]);
 }
 
 void tensors_poison_host(struct tensors *tensors)
@@ -133,7 +133,7 @@ void tensors_poison_host(struct tensors *tensors)
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-bool tensors_check_device_memory(const struct tensors *tensors, struct error *error)
+bool tensors_check_fit_on_device(const struct tensors *tensors, struct error *error)
 {
     size_t needed = 0, available;
 
@@ -182,9 +182,9 @@ static bool input_is_as_before(const struct tensor *tensor, struct error *error)
            (others == 0 || error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", tensor->name));
 }
 
-bool tensors_upload(struct tensors *tensors, struct error *error)
+bool tensors_allocate_and_upload(struct tensors *tensors, struct error *error)
 {
-    bool good = tensors_check_device_memory(tensors, error);
+    bool good = tensors_check_fit_on_device(tensors, error);
 
     backend_allow_host_access(true);
     for (int i = 0; good && i < tensors->num_tensors; i++) {

@@ -47,7 +47,7 @@ struct tensors {
     const char *size_option_names; /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
 };
 
-enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
+enum tensor_location { TENSOR_ON_HOST, TENSOR_ON_DEVICE };
 
 /** Returns the size of a tensor in bytes, or 0 if it is absent. */
 size_t tensor_bytes(const struct tensor *tensor);
@@ -56,7 +56,7 @@ size_t tensor_bytes(const struct tensor *tensor);
  * Reads `num_elements` floats, starting at element `first_element`, from the host copy. If there is none, generates
  * them from the recipe; the range must then lie within one chunk.
  */
-void tensor_read(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values);
+void tensor_read_floats(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values);
 
 /** Returns the address of a tensor's data, or NULL if it is absent. */
 void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location);
@@ -67,19 +67,19 @@ double tensors_bytes_to_move(const struct tensors *tensors);
 /**
  * Allocates uninitialised host memory for inputs and outputs. If memory runs out, frees everything and returns false.
  */
-bool tensors_allocate(struct tensors *tensors, struct error *error);
+bool tensors_allocate_host(struct tensors *tensors, struct error *error);
 
 /**
  * Checks that the device has enough free memory; small tensors are not checked. An operator whose inputs are large
  * calls this function before it generates them. Allocation may still fail afterwards.
  */
-bool tensors_check_device_memory(const struct tensors *tensors, struct error *error);
+bool tensors_check_fit_on_device(const struct tensors *tensors, struct error *error);
 
 /** Frees all memory of the tensors, on the host and on the device. */
 void tensors_free(struct tensors *tensors);
 
 /** Copies the host data, if any, of `source`, which must have the same shape. */
-void tensor_copy_host(struct tensor *tensor, const struct tensor *source);
+void tensor_copy_host_data(struct tensor *tensor, const struct tensor *source);
 
 /** Copies the host inputs of `source`, whose tensors must have the same shapes. */
 void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source);
@@ -91,7 +91,7 @@ void tensors_poison_host(struct tensors *tensors);
  * Allocates device memory between guard bands, uploads or generates the inputs, and poisons or zeroes the rest. On
  * failure returns false and frees the device memory. If memory is known to be insufficient, allocates nothing.
  */
-bool tensors_upload(struct tensors *tensors, struct error *error);
+bool tensors_allocate_and_upload(struct tensors *tensors, struct error *error);
 
 /** Poisons the outputs on the device, so that an earlier launch's results cannot be mistaken for the next launch's. */
 bool tensors_poison_device(struct tensors *tensors, struct error *error);

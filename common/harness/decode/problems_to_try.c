@@ -15,12 +15,12 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [LAUNCHES] = {CORNERS(1, 2)},
 };
 
-void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering)
+void decode_start_covering_design(uint64_t seed, bool stop_after_corners, struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
 }
 
-bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options)
+bool decode_options_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options)
 {
     struct moe_options *const moe = &options->moe;
     const int *router;
@@ -43,7 +43,7 @@ bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, st
     moe->problem.intermediate_size = wide ? 128 : 64;
     options->num_expert_group = router[1];
     options->topk_group = router[2];
-    options->groups_given = options->topk_group_given = true;
+    options->num_expert_group_given = options->topk_group_given = true;
     options->overlap_launches = covering_proposed_corner(covering, OVERLAP);
     return true;
 }

@@ -17,7 +17,7 @@
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
-     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .in_command_if_traits = HAS_NUM_TOKENS},
+     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .in_command_if_traits = TRAIT_HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
      GIVEN(moe.hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -25,7 +25,7 @@ static const struct option_row table[] = {
     {"num-experts", "N", "Experts (default 128; 256)", 1, COUNT, FIELD(moe.problem.num_experts),
      GIVEN(moe.num_experts_given)},
     {"num-expert-group", "N", "Groups of the experts (default: one for each 32)", 1, COUNT, FIELD(num_expert_group),
-     GIVEN(groups_given)},
+     GIVEN(num_expert_group_given)},
     {"topk-group", "N", "Groups kept for each token: those with the best scores (default: half of them)", 1, COUNT,
      FIELD(topk_group), GIVEN(topk_group_given)},
     {"topk", "N", "Experts of a token (default 4; 8)", 1, COUNT, FIELD(moe.problem.topk), GIVEN(moe.topk_given)},
@@ -34,9 +34,9 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
      FIELD(overlap_launches), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(moe.program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(moe.program.output_directory), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap",
-     3, OPTION_FLAG, FIELD(moe.program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
+     3, OPTION_FLAG, FIELD(moe.program.check_all), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.next_table = program_option_rows},
 };
 
@@ -50,7 +50,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
 {
     char layer[256], choices[32];
 
-    program_set_command(program, table, program_command_traits(program) | IS_RANDOM);
+    program_set_command(program, table, program_command_traits(program) | TRAIT_USES_SEED);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
     snprintf(program->problem_text, sizeof program->problem_text, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
@@ -81,7 +81,7 @@ struct timed_step {
 static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
 {
     const struct timed_step *const timed = context;
-    const struct checked_launch launch = decode_checked_launch(&timed->step);
+    const struct checked_launch launch = decode_make_checked_launch(&timed->step);
 
     (void)turn;
     return launch.launch_kernels(&launch, timed->tensors, stream);
@@ -162,10 +162,10 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
                        struct error *error)
 {
     const unsigned all = (1u << NUM_DECODE_KERNELS) - 1, routing = all & ~(1u << DECODE_LAYER);
-    const struct checked_launch launch = decode_checked_launch(step);
+    const struct checked_launch launch = decode_make_checked_launch(step);
     bool good;
 
-    if (!checked_launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
+    if (!checked_launch_run(&launch, tensors, error) || !tensors_allocate_and_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
            report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_and_check(tensors, error);
@@ -190,7 +190,8 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
             options->moe.program.num_tokens = sizes[i];
             options->moe.program.num_tokens_given = true;
         }
-        if (!decode_load_input(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+        if (!decode_load_input(options, chapter, program->backend.can_measure_times, &layer, &step, &tensors,
+                               &program->error))
             break;
         if (!list) {
             struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this problem */
@@ -202,7 +203,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
         }
         bench_step(&step, &tensors, list, &program->error);
         tensors_free(&tensors);
-        moe_routing_free(&layer.routing);
+        moe_host_routing_free(&layer.routing);
     }
     if (program->error.result == RUN_VERIFIED)
         record_write(&program->report, program->requested_options.format, stdout, &program->error);
@@ -217,17 +218,18 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
 {
     struct moe_layer layer;
     struct decode_step step;
-    const struct checked_launch launch = decode_checked_launch(&step);
+    const struct checked_launch launch = decode_make_checked_launch(&step);
     struct tensors tensors;
 
-    if (!decode_load_input(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+    if (!decode_load_input(options, chapter, program->backend.can_measure_times, &layer, &step, &tensors,
+                           &program->error))
         return;
     name_run(options, &step.problem, program);
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
-    program_report_result(program);
+    program_report_correctness(program);
     tensors_free(&tensors);
-    moe_routing_free(&layer.routing);
+    moe_host_routing_free(&layer.routing);
 }
 
 int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
@@ -240,15 +242,15 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
                        "and reports",
                        argc, argv, &options) ||
-        !moe_options_check(&options.moe, &program.error) || !program_open(&program))
+        !moe_options_check_conflicts(&options.moe, &program.error) || !program_open_device(&program))
         return program_print_error(&program);
-    if (program.requested_options.bench && program.backend.has_times)
+    if (program.requested_options.bench && program.backend.can_measure_times)
         return bench(&program, chapter, &options);
-    decode_covering_start(program.requested_options.seed, program.requested_options.check_only_corners,
-                          &program.covering);
+    decode_start_covering_design(program.requested_options.seed, program.requested_options.check_only_corners,
+                                 &program.covering);
     while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
-            !decode_set_next_problem(&program.covering, program.requested_options.seed, &options))
+            !decode_options_set_next_problem(&program.covering, program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

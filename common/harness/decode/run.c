@@ -22,7 +22,7 @@ enum { SEQUENCE_ROUTER = 16, SEQUENCE_BIAS };
  */
 static void settle_groups(struct decode_options *options, int num_experts)
 {
-    if (!options->groups_given)
+    if (!options->num_expert_group_given)
         options->num_expert_group = num_experts >= 32 ? num_experts / 32 : 1;
     if (!options->topk_group_given)
         options->topk_group = options->num_expert_group > 1 ? options->num_expert_group / 2 : 1;
@@ -60,7 +60,8 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
  */
 static bool add_tensors(const struct decode_step *step, struct tensors *tensors, struct error *error)
 {
-    static const int made[] = {MOE_TOPK_WEIGHTS, MOE_SORTED_TOKEN_IDS, MOE_EXPERT_IDS, MOE_NUM_TOKENS_POST_PADDED};
+    static const int made[] = {MOE_TENSOR_TOPK_WEIGHTS, MOE_TENSOR_SORTED_TOKEN_IDS, MOE_TENSOR_EXPERT_IDS,
+                               MOE_TENSOR_NUM_TOKENS_POST_PADDED};
     const struct moe_problem *const layer = &step->problem.layer;
     const int64_t n = layer->num_tokens, experts = layer->num_experts;
     const struct tensor own[] = {
@@ -76,7 +77,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->tensor[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison_byte = ALIGN_POISON; /* neither a valid id or weight nor a correct element of the output */
+    tensors->poison_byte = ALIGN_POISON_BYTE; /* neither a valid id or weight nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->tensor[NUM_MOE_TENSORS + i];
 
@@ -94,8 +95,8 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
  */
 static void generate_router(uint64_t seed, struct tensors *tensors)
 {
-    struct tensor *const weights = &tensors->tensor[DECODE_ROUTER_WEIGHTS];
-    struct tensor *const bias = &tensors->tensor[DECODE_CORRECTION_BIAS];
+    struct tensor *const weights = &tensors->tensor[DECODE_TENSOR_ROUTER_WEIGHTS];
+    struct tensor *const bias = &tensors->tensor[DECODE_TENSOR_CORRECTION_BIAS];
     const float bound = (float)sqrt(3.0 / (double)weights->host.shape[1]);
     const struct generated_array of_weights = generated_array_make(seed, SEQUENCE_ROUTER, bound);
     const struct generated_array of_bias = generated_array_make(seed, SEQUENCE_BIAS, 0.1f);
@@ -121,22 +122,22 @@ bool decode_load_input(struct decode_options *options, const struct decode_chapt
         return true;
     }
     tensors_free(tensors);
-    moe_routing_free(&layer->routing);
+    moe_host_routing_free(&layer->routing);
     return false;
 }
 
 static struct decode_buffers buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     struct decode_buffers buffers = {
-        .router_weights = tensor_data(tensors, DECODE_ROUTER_WEIGHTS, location),
-        .gating_output = tensor_data(tensors, DECODE_GATING_OUTPUT, location),
-        .gate = {.correction_bias = tensor_data(tensors, DECODE_CORRECTION_BIAS, location),
-                 .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, location),
-                 .topk_ids = tensor_data(tensors, DECODE_TOPK_IDS, location)},
-        .align = {.sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, location),
-                  .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, location),
-                  .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, location),
-                  .workspace = tensor_data(tensors, DECODE_ALIGN_WORKSPACE, location)},
+        .router_weights = tensor_data(tensors, DECODE_TENSOR_ROUTER_WEIGHTS, location),
+        .gating_output = tensor_data(tensors, DECODE_TENSOR_GATING_OUTPUT, location),
+        .gate = {.correction_bias = tensor_data(tensors, DECODE_TENSOR_CORRECTION_BIAS, location),
+                 .topk_weights = tensor_data(tensors, MOE_TENSOR_TOPK_WEIGHTS, location),
+                 .topk_ids = tensor_data(tensors, DECODE_TENSOR_TOPK_IDS, location)},
+        .align = {.sorted_token_ids = tensor_data(tensors, MOE_TENSOR_SORTED_TOKEN_IDS, location),
+                  .expert_ids = tensor_data(tensors, MOE_TENSOR_EXPERT_IDS, location),
+                  .num_tokens_post_padded = tensor_data(tensors, MOE_TENSOR_NUM_TOKENS_POST_PADDED, location),
+                  .workspace = tensor_data(tensors, DECODE_TENSOR_ALIGN_WORKSPACE, location)},
     };
 
     buffers.gate.gating_output = buffers.gating_output;
@@ -149,9 +150,9 @@ static struct decode_buffers buffers_at(const struct tensors *tensors, enum tens
 static cudaError_t call_step(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
     const struct decode_step *const step = launch->problem;
-    struct decode_buffers buffers = buffers_at(tensors, TENSOR_DEVICE);
+    struct decode_buffers buffers = buffers_at(tensors, TENSOR_ON_DEVICE);
 
-    buffers.layer = moe_device_buffers(tensors);
+    buffers.layer = moe_buffers_at(tensors, TENSOR_ON_DEVICE);
     return step->problem.layer.num_tokens > 0 ? step->chapter->launch(&step->problem, &buffers, stream) : cudaSuccess;
 }
 
@@ -161,9 +162,9 @@ static cudaError_t call_step(const struct checked_launch *launch, const struct t
  */
 static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
 {
-    const struct npy_array *const hidden = &tensors->tensor[MOE_HIDDEN].host;
-    const struct npy_array *const weights = &tensors->tensor[DECODE_ROUTER_WEIGHTS].host;
-    const float *const logits = tensors->tensor[DECODE_GATING_OUTPUT].host.data;
+    const struct npy_array *const hidden = &tensors->tensor[MOE_TENSOR_HIDDEN].host;
+    const struct npy_array *const weights = &tensors->tensor[DECODE_TENSOR_ROUTER_WEIGHTS].host;
+    const float *const logits = tensors->tensor[DECODE_TENSOR_GATING_OUTPUT].host.data;
     const int h = problem->hidden_size, experts = problem->num_experts;
     int64_t wrong = -1;
     double expected_there = 0.0;
@@ -196,7 +197,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
 /** Copies the step's choices to the layer's routing, so that the layer's output can be checked. */
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
-    struct moe_routing *const routing = &step->layer->routing;
+    struct moe_host_routing *const routing = &step->layer->routing;
     const int64_t positions = moe_num_positions(&step->problem.layer);
 
     for (int64_t i = 0; i < positions; i++) {
@@ -210,15 +211,15 @@ static bool take_choices(const struct decode_step *step, const struct decode_buf
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct decode_step *const step = launch->problem;
-    const struct decode_buffers buffers = buffers_at(tensors, TENSOR_HOST);
+    const struct decode_buffers buffers = buffers_at(tensors, TENSOR_ON_HOST);
 
     return check_logits(&step->problem.layer, tensors, error) &&
-           gate_check(&step->problem.gate, &buffers.gate, GATE_TIES_LOWER_FIRST, error) &&
+           gate_check(&step->problem.gate, &buffers.gate, GATE_TIES_LOWER_WINS, error) &&
            align_check(&step->problem.align, &buffers.align, true, error) && take_choices(step, &buffers, error) &&
            moe_check(step->layer, tensors, error);
 }
 
-struct checked_launch decode_checked_launch(const struct decode_step *step)
+struct checked_launch decode_make_checked_launch(const struct decode_step *step)
 {
     return (struct checked_launch){
         .launch_kernels = call_step, .verify_outputs = verify, .problem = step, .implementation = step->chapter};

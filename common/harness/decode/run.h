@@ -7,11 +7,11 @@
 
 /** Indices of a step's tensors, which come after the layer's. */
 enum {
-    DECODE_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
-    DECODE_CORRECTION_BIAS,
-    DECODE_GATING_OUTPUT,
-    DECODE_TOPK_IDS,
-    DECODE_ALIGN_WORKSPACE,
+    DECODE_TENSOR_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
+    DECODE_TENSOR_CORRECTION_BIAS,
+    DECODE_TENSOR_GATING_OUTPUT,
+    DECODE_TENSOR_TOPK_IDS,
+    DECODE_TENSOR_ALIGN_WORKSPACE,
     NUM_DECODE_TENSORS
 };
 
@@ -19,7 +19,7 @@ enum {
 struct decode_options {
     struct moe_options moe; /**< must be the first member, because the layer's option rows set its fields */
     int num_expert_group, topk_group;
-    bool groups_given, topk_group_given;
+    bool num_expert_group_given, topk_group_given;
     bool overlap_launches;
 };
 
@@ -38,13 +38,13 @@ struct decode_step {
 bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
                        struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the step, for running and timing. */
-struct checked_launch decode_checked_launch(const struct decode_step *step);
+/** Makes the struct with which core/run.h launches and checks the step, and core/bench.h times it. */
+struct checked_launch decode_make_checked_launch(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
-void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
+void decode_start_covering_design(uint64_t seed, bool stop_after_corners, struct covering_design *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
-bool decode_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options);
+bool decode_options_set_next_problem(struct covering_design *covering, uint64_t seed, struct decode_options *options);
 
 #endif

@@ -28,7 +28,7 @@ struct examination {
     struct error error;
 };
 
-static bool examination_start(const struct gate_problem *problem, enum gate_ties ties, struct examination *exam)
+static bool examination_start(const struct gate_problem *problem, enum gate_tie_rule tie_rule, struct examination *exam)
 {
     struct error *const error = &exam->error;
 
@@ -41,7 +41,7 @@ static bool examination_start(const struct gate_problem *problem, enum gate_ties
         return false;
     exam->stays = exam->used + problem->num_expert_group;
     exam->shut = exam->stays + problem->num_expert_group;
-    exam->row.any_tie_order_allowed = ties == GATE_TIES_FREE;
+    exam->row.any_tie_order_allowed = tie_rule == GATE_TIES_EITHER_WINS;
     return true;
 }
 
@@ -363,7 +363,7 @@ static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens
              num_tokens);
 }
 
-bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
+bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_tie_rule tie_rule,
                 struct error *error)
 {
     int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1 if a thread could not allocate its examination */
@@ -372,7 +372,7 @@ bool gate_check(const struct gate_problem *problem, const struct gate_buffers *b
 #pragma omp parallel if (problem->num_tokens >= GATE_MIN_ROWS_PER_THREAD)
     {
         struct examination exam;
-        const bool ready = examination_start(problem, ties, &exam);
+        const bool ready = examination_start(problem, tie_rule, &exam);
         int64_t first = ready ? INT64_MAX : exam.token;
         struct error first_error = exam.error;
 

@@ -6,7 +6,7 @@
 #include "harness/gate/gate.h"
 
 /** The winners of a tie that the checker accepts: only the lower group or expert or, as in PyTorch, either. */
-enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
+enum gate_tie_rule { GATE_TIES_LOWER_WINS, GATE_TIES_EITHER_WINS };
 
 /**
  * Checks every element of topk_weights and topk_ids against the reference's intervals and against the rules that every
@@ -15,7 +15,7 @@ enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
  * the token breaks, "token 3, group 1, expert 40: RULE; expected ..., got ..."; or sets RUN_CANNOT_RUN if memory runs
  * out.
  */
-bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
+bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_tie_rule tie_rule,
                 struct error *error);
 
 #endif

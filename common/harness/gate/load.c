@@ -33,7 +33,7 @@ static bool find_router_data(const char *file, const struct gate_options *option
     return (readlink("/proc/self/exe", directory, sizeof directory - 1) > 0 && find_above(directory, file, path)) ||
            (getcwd(directory, sizeof directory) && find_above(directory, file, path)) ||
            error_set(error, "common/data/router/%s: not found above the program or here; name the input with --%s",
-                     file, options->option_if_router_data_missing);
+                     file, options->option_to_suggest_without_router_data);
 }
 
 /** Takes the type and the numbers of experts and tokens from a logits file, unless options set them. */
@@ -82,7 +82,7 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_SOURCE_NONE;
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
     return check_experts(options, implementation, path, error) && gate_problem_check(problem, error) &&
            check_supported(gate_unsupported_reason(implementation, problem), error);
@@ -103,13 +103,13 @@ static bool load_bias(const struct gate_options *options, const char *given, str
                       struct error *error)
 {
     const struct gate_problem *problem = &options->problem;
-    struct npy_array *const bias = &tensors->tensor[GATE_CORRECTION_BIAS].host;
+    struct npy_array *const bias = &tensors->tensor[GATE_TENSOR_CORRECTION_BIAS].host;
     struct npy_array file;
     bool fits;
 
-    if (problem->has_bias && parse_array_source(given) != ARRAY_FILE)
+    if (problem->has_bias && parse_array_source(given) != ARRAY_SOURCE_FILE)
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
-    if (!problem->has_bias || parse_array_source(given) != ARRAY_FILE)
+    if (!problem->has_bias || parse_array_source(given) != ARRAY_SOURCE_FILE)
         return true;
     if (!array_file_exists("bias", given, error) || !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;
@@ -126,7 +126,7 @@ static bool load_bias(const struct gate_options *options, const char *given, str
 static bool load_logits(struct gate_options *options, const struct gate_implementation *implementation,
                         const char *path, struct tensors *tensors, struct error *error)
 {
-    const bool generated = options->source == GATE_SOURCE_GENERATED;
+    const bool generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
     struct npy_array file = {.data = NULL};
     const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, "[tokens, experts]", &file, error) &&
                                      fit_problem(options, &file, path, error))) &&
@@ -135,9 +135,9 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
 
     if (good && generated)
         gate_generate_logits(&options->problem, options->dist, options->program.seed,
-                             tensors->tensor[GATE_GATING_OUTPUT].host.data);
+                             tensors->tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     else if (good)
-        repeat_elements(&file, &tensors->tensor[GATE_GATING_OUTPUT].host);
+        repeat_elements(&file, &tensors->tensor[GATE_TENSOR_GATING_OUTPUT].host);
     npy_free(&file);
     return good;
 }
@@ -145,7 +145,7 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
 bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
                      struct tensors *tensors, struct error *error)
 {
-    const bool router = options->source == GATE_SOURCE_ROUTER;
+    const bool router = options->source == GATE_LOGITS_SOURCE_ROUTER;
     char router_logits[PATH_MAX], router_bias[PATH_MAX];
     const char *const logits = router ? router_logits : options->logits_path;
     const char *const bias = router && !options->bias_option ? router_bias : options->bias_option;

@@ -9,7 +9,7 @@ static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
 /** Traits of a run; they select the options in the command that reproduces the run. */
-enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
+enum { GENERATED = FIRST_OPERATOR_TRAIT, FUSED = 2 * FIRST_OPERATOR_TRAIT, OVERLAPS = 4 * FIRST_OPERATOR_TRAIT };
 
 /** Sets the source of the input. If two flags select a source, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
@@ -17,10 +17,10 @@ static bool take_source(const struct option_row *row, void *context, struct erro
     struct gate_options *const options = context;
     const bool file = strcmp(row->name, "logits") == 0;
 
-    if (options->source == (file ? GATE_SOURCE_GENERATED : GATE_SOURCE_FILE))
+    if (options->source == (file ? GATE_LOGITS_SOURCE_GENERATED : GATE_LOGITS_SOURCE_FILE))
         return error_set(error, "--%s: the input is --%s %s already", row->name, file ? "dist" : "logits",
                          file ? gate_dist_names[options->dist] : options->logits_path);
-    options->source = file ? GATE_SOURCE_FILE : GATE_SOURCE_GENERATED;
+    options->source = file ? GATE_LOGITS_SOURCE_FILE : GATE_LOGITS_SOURCE_GENERATED;
     return true;
 }
 
@@ -33,7 +33,7 @@ const struct option_row gate_option_rows[] = {
     {.help = "The problem", .help_group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX,
-     .in_command_if_traits = HAS_NUM_TOKENS},
+     .in_command_if_traits = TRAIT_HAS_NUM_TOKENS},
     {"num-expert-group", "N", "Groups of the experts, all of the same size (default 8)", 1, COUNT,
      FIELD(problem.num_expert_group)},
     {"topk-group", "N", "Groups kept for each token: those with the best scores (default 4)", 1, COUNT,
@@ -65,9 +65,9 @@ const struct option_row gate_option_rows[] = {
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .in_command_if_traits = OVERLAPS},
     {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH,
-     FIELD(program.output_directory), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(program.output_directory), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
-     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
+     OPTION_FLAG, FIELD(program.check_all), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.next_table = program_option_rows},
 };
 
@@ -81,7 +81,7 @@ struct gate_options gate_options_default(void)
                     .renormalize = true,
                     .routed_scaling_factor = 2.5f},
         .program = {.num_tokens = 1024, .seed = 1},
-        .option_if_router_data_missing = "logits",
+        .option_to_suggest_without_router_data = "logits",
     };
 }
 
@@ -107,11 +107,12 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 
 unsigned gate_options_command_traits(const struct gate_options *options, const struct program *program)
 {
-    const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
-    unsigned traits = program_command_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
+    const bool router = options->source == GATE_LOGITS_SOURCE_ROUTER,
+               generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
+    unsigned traits = program_command_traits(program) | (generated ? GENERATED | TRAIT_USES_SEED : 0);
 
-    if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_RANDOM : !router)
-        traits |= IS_RANDOM;
+    if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_SOURCE_RANDOM : !router)
+        traits |= TRAIT_USES_SEED;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;
     if (options->problem.overlap)

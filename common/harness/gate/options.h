@@ -6,7 +6,7 @@
 #include "harness/gate/gate.h"
 #include "harness/gate/input.h"
 
-enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED };
+enum gate_logits_source { GATE_LOGITS_SOURCE_ROUTER, GATE_LOGITS_SOURCE_FILE, GATE_LOGITS_SOURCE_GENERATED };
 
 /** The options of a run. Strings point into argv. */
 struct gate_options {
@@ -15,12 +15,12 @@ struct gate_options {
     bool num_experts_given;
     bool dtype_given;
     bool bias_has_logits_dtype; /**< --bias-dtype same */
-    enum gate_source source;
+    enum gate_logits_source source;
     const char *
-        /** GATE_SOURCE_ROUTER: the option that the error suggests if its data are missing. */
-        option_if_router_data_missing;
-    const char *logits_path; /**< GATE_SOURCE_FILE */
-    enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
+        /** GATE_LOGITS_SOURCE_ROUTER: the option that the error suggests if its data are missing. */
+        option_to_suggest_without_router_data;
+    const char *logits_path; /**< GATE_LOGITS_SOURCE_FILE */
+    enum gate_dist dist;     /**< GATE_LOGITS_SOURCE_GENERATED */
     const char *bias_option; /**< value of --bias: "none", "random" or a file; NULL if not given */
 };
 
@@ -46,12 +46,12 @@ void gate_options_set_command(const struct gate_options *options, struct program
  * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
  * tokens.
  */
-void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering_design *covering);
+void gate_start_covering_design(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                bool stop_after_corners, struct covering_design *covering);
 
 /** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
-extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
+extern const struct covering_dimension gate_covering_dimensions[NUM_GATE_DIMENSIONS];
 
 /** Sets the options to the proposed problem. Returns false if the problem is invalid, too large, or a duplicate. */
 bool gate_options_set_proposed_problem(const struct covering_design *covering,
@@ -62,7 +62,7 @@ bool gate_options_set_proposed_problem(const struct covering_design *covering,
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
-                           uint64_t seed, struct gate_options *options);
+bool gate_options_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                                   uint64_t seed, struct gate_options *options);
 
 #endif

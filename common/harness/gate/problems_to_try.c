@@ -3,8 +3,8 @@
 #include "harness/gate/problem.h"
 
 /**
- * The dimensions. gate_covering_start() adds as corners the numbers of tokens at which the implementation switches
- * kernels.
+ * The dimensions. gate_start_covering_design() adds as corners the numbers of tokens at which the implementation
+ * switches kernels.
  */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
@@ -40,7 +40,7 @@ enum { NUM_SHAPES = sizeof shapes / sizeof *shapes, NUM_ROUTERS = 5 };
 
 static const float factors[] = {2.5f, 1.0f, 0.0f, -1.5f, 1e30f, -1e-30f};
 
-const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
+const struct covering_dimension gate_covering_dimensions[NUM_GATE_DIMENSIONS] = {
     [SHAPE] = {CORNERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
@@ -62,10 +62,10 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
 
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-void gate_covering_start(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
-                         bool stop_after_corners, struct covering_design *covering)
+void gate_start_covering_design(const int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES], uint64_t seed,
+                                bool stop_after_corners, struct covering_design *covering)
 {
-    covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
+    covering_start(covering, gate_covering_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && kernel_switch_tokens[i] > 0; i++) {
         covering_add_corner(covering, TOKENS, kernel_switch_tokens[i], false);
         covering_add_corner(covering, TOKENS, kernel_switch_tokens[i] + 1, false);
@@ -107,7 +107,7 @@ static void set_sizes(struct gate_options *options)
     struct gate_problem *const problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
-    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_NONE;
+    problem->has_bias = parse_array_source(options->bias_option) != ARRAY_SOURCE_NONE;
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
 }
 
@@ -122,7 +122,7 @@ bool gate_options_set_proposed_problem(const struct covering_design *covering,
         .program = {.num_tokens = covering_proposed_corner(covering, TOKENS),
                     .num_tokens_given = true,
                     .seed = seed + (uint64_t)covering->num_accepted_problems},
-        .source = GATE_SOURCE_GENERATED,
+        .source = GATE_LOGITS_SOURCE_GENERATED,
         .dist = (enum gate_dist)covering_proposed_corner(covering, DIST),
         .bias_option = bias == BIAS_NONE ? "none" : "random",
         .bias_has_logits_dtype = bias == BIAS_SAME,
@@ -135,8 +135,8 @@ bool gate_options_set_proposed_problem(const struct covering_design *covering,
            !(options->bias_has_logits_dtype && problem->dtype == DTYPE_F32);
 }
 
-bool gate_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
-                           uint64_t seed, struct gate_options *options)
+bool gate_options_set_next_problem(struct covering_design *covering, const struct gate_implementation *implementation,
+                                   uint64_t seed, struct gate_options *options)
 {
     while (covering_propose_problem(covering))
         if (gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, options) &&

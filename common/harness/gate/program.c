@@ -10,7 +10,7 @@
 /** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct gate_options *options, struct program *program)
 {
-    const bool generated = options->source == GATE_SOURCE_GENERATED;
+    const bool generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
     char choices[32];
 
     gate_options_set_command(options, program);
@@ -21,7 +21,7 @@ static void name_run(const struct gate_options *options, struct program *program
                  program->distribution_name, options->program.seed);
     else
         snprintf(program->input_text, sizeof program->input_text, "%s",
-                 options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
+                 options->source == GATE_LOGITS_SOURCE_FILE ? options->logits_path : "the real router's logits");
     snprintf(program->verified_text, sizeof program->verified_text, "%s ids and their weights",
              format_thousands(gate_num_ids(&options->problem), choices));
 }
@@ -88,11 +88,11 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 static void run(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const struct gate_problem *const problem = &options->problem;
-    const struct checked_launch launch = gate_checked_launch(problem, &chapter->implementation);
+    const struct checked_launch launch = gate_make_checked_launch(problem, &chapter->implementation);
     struct gate_problem alone; /* the same problem, but without overlapping launches */
     const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
                                                                                      : &chapter->previous;
-    const struct checked_launch before = gate_checked_launch(&alone, implementation_before);
+    const struct checked_launch before = gate_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     struct record *report;
     const bool loaded = gate_load_input(options, &chapter->implementation, &tensors, &program->error);
@@ -100,15 +100,15 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     name_run(options, program);
     if (!loaded)
         return;
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     alone = *problem;
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
-        program_time_previous_launch(program, &before, &tensors);
+        program_time_previous_chapter(program, &before, &tensors);
     report_problem(problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_report_result(program);
+    report = program_report_correctness(program);
     if (program->error.result == RUN_VERIFIED)
-        report_load(problem, tensors.tensor[GATE_TOPK_IDS].host.data, report);
+        report_load(problem, tensors.tensor[GATE_TENSOR_TOPK_IDS].host.data, report);
     tensors_free(&tensors);
 }
 
@@ -125,13 +125,14 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
         return program_print_error(&program);
     if (options.problem.overlap)
         program_use_overlapping_launches(&program);
-    if (!program_open(&program))
+    if (!program_open_device(&program))
         return program_print_error(&program);
-    gate_covering_start(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
-                        program.requested_options.check_only_corners, &program.covering);
+    gate_start_covering_design(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,
+                               program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !gate_set_next_problem(&program.covering, &chapter->implementation,
-                                                                          program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !gate_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                           &options))
             break;
         run(&program, chapter, &options);
     }

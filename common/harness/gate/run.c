@@ -18,16 +18,16 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
         .size_option_names = "--num-tokens, --num-experts",
         .poison_byte = 0xff, /* NaN as a weight, no expert as an id */
     };
-    return tensors_allocate(tensors, error);
+    return tensors_allocate_host(tensors, error);
 }
 
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct gate_buffers){
-        .gating_output = tensor_data(tensors, GATE_GATING_OUTPUT, location),
-        .correction_bias = tensor_data(tensors, GATE_CORRECTION_BIAS, location),
-        .topk_weights = tensor_data(tensors, GATE_TOPK_WEIGHTS, location),
-        .topk_ids = tensor_data(tensors, GATE_TOPK_IDS, location),
+        .gating_output = tensor_data(tensors, GATE_TENSOR_GATING_OUTPUT, location),
+        .correction_bias = tensor_data(tensors, GATE_TENSOR_CORRECTION_BIAS, location),
+        .topk_weights = tensor_data(tensors, GATE_TENSOR_TOPK_WEIGHTS, location),
+        .topk_ids = tensor_data(tensors, GATE_TENSOR_TOPK_IDS, location),
     };
 }
 
@@ -35,7 +35,8 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
                                        cudaStream_t stream)
 {
     const struct gate_implementation *const implementation = launch->implementation;
-    const struct gate_buffers buffers = gate_buffers_at(tensors, implementation->compute ? TENSOR_HOST : TENSOR_DEVICE);
+    const struct gate_buffers buffers = gate_buffers_at(tensors,
+                                                        implementation->compute ? TENSOR_ON_HOST : TENSOR_ON_DEVICE);
 
     if (implementation->compute)
         return implementation->compute(launch->problem, &buffers) ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -44,13 +45,13 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
-    const struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_HOST);
+    const struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_ON_HOST);
 
-    return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, error);
+    return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_WINS, error);
 }
 
-struct checked_launch gate_checked_launch(const struct gate_problem *problem,
-                                          const struct gate_implementation *implementation)
+struct checked_launch gate_make_checked_launch(const struct gate_problem *problem,
+                                               const struct gate_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,

@@ -10,7 +10,13 @@
 #include "harness/gate/options.h"
 
 /** Indices of the gate's tensors. */
-enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
+enum {
+    GATE_TENSOR_GATING_OUTPUT,
+    GATE_TENSOR_CORRECTION_BIAS,
+    GATE_TENSOR_TOPK_WEIGHTS,
+    GATE_TENSOR_TOPK_IDS,
+    NUM_GATE_TENSORS
+};
 
 /**
  * Lists the tensors of a checked problem and allocates them on the host. If memory runs out, frees everything and
@@ -29,8 +35,8 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_l
 bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
                      struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch gate_checked_launch(const struct gate_problem *problem,
-                                          const struct gate_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch gate_make_checked_launch(const struct gate_problem *problem,
+                                               const struct gate_implementation *implementation);
 
 #endif

@@ -53,7 +53,7 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
                             "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
                             "to sm_%d%d and run ninja gpu",
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
-    status = empty_kernel_compiled_architecture(&backend->gpu.compiled_architecture);
+    status = kernels_compiled_architecture(&backend->gpu.compiled_architecture);
     if (status != cudaSuccess)
         return error_set_cuda(error, "what the kernels were compiled for", status);
     if (!build_meets_needs(&backend->gpu, properties.name, needs, error))
@@ -65,7 +65,7 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     snprintf(backend->driver_version, sizeof backend->driver_version, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
     snprintf(backend->toolkit_version, sizeof backend->toolkit_version, "CUDA %d.%d", toolkit / 1000,
              toolkit % 1000 / 10);
-    backend->has_times = true;
+    backend->can_measure_times = true;
     return true;
 }
 
@@ -91,12 +91,12 @@ void backend_describe_divergent_branches(const struct run_counters *counters, ch
     text[0] = '\0';
 }
 
-void backend_count_request_lines(void)
+void backend_enable_request_counts_by_line(void)
 {
 }
 
-void backend_describe_request_lines(const struct run_counters *counters, const char *counter_name, char *text,
-                                    size_t size)
+void backend_describe_lines_with_most_requests(const struct run_counters *counters, const char *counter_name,
+                                               char *text, size_t size)
 {
     (void)counters, (void)counter_name, (void)size;
     text[0] = '\0';
@@ -131,7 +131,7 @@ cudaError_t backend_generate_or_compare(struct generated_array values, enum dtyp
 
     if (num_different)
         AND_THEN(cudaMemset(counter, 0, sizeof *counter));
-    AND_THEN(generate_array_launch(values, dtype, first_index, num_values, device, counter));
+    AND_THEN(generate_or_compare_array_launch(values, dtype, first_index, num_values, device, counter));
     AND_THEN(num_different ? cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost)
                            : cudaDeviceSynchronize());
     cudaFree(counter);
@@ -205,7 +205,7 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
  * process has made 16 launches in total in two or more streams, every kernel, even an empty one, runs 0.18 us longer
  * until the process ends.
  */
-static cudaError_t replay_plan(struct replay *replay, backend_timed_launch *launch, void *context)
+static cudaError_t replay_plan(struct replay *replay, backend_timed_launch_function *launch, void *context)
 {
     cudaError_t status = cudaSuccess;
     float ms = 0.0f;
@@ -231,7 +231,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_timed_launch *laun
  * Captures the launches in a graph, each preceded by a cache flush if replay->flush is not NULL. If `launch` is NULL,
  * captures only the flushes.
  */
-static cudaError_t replay_capture(struct replay *replay, backend_timed_launch *launch, void *context)
+static cudaError_t replay_capture(struct replay *replay, backend_timed_launch_function *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
     cudaError_t ended;
@@ -247,8 +247,8 @@ static cudaError_t replay_capture(struct replay *replay, backend_timed_launch *l
     return status == cudaSuccess ? cudaGraphInstantiate(&replay->executable, replay->graph, 0) : status;
 }
 
-static cudaError_t replay_start(struct replay *replay, backend_timed_launch *launch, void *context,
-                                enum backend_cache cache)
+static cudaError_t replay_start(struct replay *replay, backend_timed_launch_function *launch, void *context,
+                                enum backend_cache_state cache)
 {
     cudaError_t status;
 
@@ -284,8 +284,8 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
     return cudaSuccess;
 }
 
-static bool time_graph(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                       struct error *error)
+static bool time_graph(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                       struct timing *timing, struct error *error)
 {
     struct replay replay;
     cudaError_t status = replay_start(&replay, launch, context, cache);
@@ -295,8 +295,8 @@ static bool time_graph(backend_timed_launch *launch, void *context, enum backend
     return status == cudaSuccess || error_set_cuda(error, "timing", status);
 }
 
-bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                         struct error *error)
+bool backend_time_launch(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                         struct timing *timing, struct error *error)
 {
     struct timing flush;
 
@@ -322,7 +322,7 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
 }
 
 /** Measures the shortest time among a few consecutive launches. */
-static cudaError_t shortest(backend_timed_launch *launch, void *context, float *shortest_ms)
+static cudaError_t shortest(backend_timed_launch_function *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
     cudaError_t status = cudaEventCreate(&begin);
@@ -372,7 +372,7 @@ static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
 }
 
 /** Measures the bandwidth of a launch that moves `bytes` bytes. */
-static cudaError_t measure_rate(backend_timed_launch *launch, size_t bytes, double *bytes_per_second)
+static cudaError_t measure_rate(backend_timed_launch_function *launch, size_t bytes, double *bytes_per_second)
 {
     struct stretch stretch = {.bytes = bytes};
     float ms = 0.0f;
@@ -385,15 +385,15 @@ static cudaError_t measure_rate(backend_timed_launch *launch, size_t bytes, doub
     return status;
 }
 
-bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error)
+bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error)
 {
     struct timing empty;
     cudaError_t status;
 
     if (!backend_time_launch(launch_empty, NULL, BACKEND_CACHE_WARM, &empty, error))
         return false;
-    figures->empty_kernel_us = empty.median;
-    status = measure_rate(launch_copy, 2 * COPY_BYTES, &figures->copy_bytes_per_second);
+    floors->empty_kernel_us = empty.median;
+    status = measure_rate(launch_copy, 2 * COPY_BYTES, &floors->copy_bytes_per_second);
     return status == cudaSuccess || error_set_cuda(error, "measuring the copy bandwidth", status);
 }
 
@@ -448,7 +448,8 @@ static cudaError_t measure_products(const struct cublas *cublas, struct replay *
     char *matrices = NULL;
     cudaError_t status = cudaMalloc((void **)&matrices, (size_t)(3 * elements) * 2);
 
-    AND_THEN(generate_array_launch(generated_array_make(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
+    AND_THEN(generate_or_compare_array_launch(generated_array_make(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices,
+                                              NULL));
     AND_THEN(cudaDeviceSynchronize());
     AND_THEN(time_batches(replay, cublas, matrices, min_us, &us));
     cudaFree(matrices);

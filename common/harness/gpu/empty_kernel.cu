@@ -21,7 +21,7 @@ bool device_can_run_kernels(void)
     return status == cudaSuccess;
 }
 
-cudaError_t empty_kernel_compiled_architecture(int *architecture)
+cudaError_t kernels_compiled_architecture(int *architecture)
 {
     struct cudaFuncAttributes attributes = {};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);

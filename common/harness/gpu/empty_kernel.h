@@ -22,7 +22,7 @@ bool device_can_run_kernels(void);
  * Sets *architecture to the architecture for which the kernels were compiled, such as 80 for sm_80, even on a newer
  * GPU.
  */
-cudaError_t empty_kernel_compiled_architecture(int *architecture);
+cudaError_t kernels_compiled_architecture(int *architecture);
 
 #ifdef __cplusplus
 }

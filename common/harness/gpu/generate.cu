@@ -36,8 +36,8 @@ static __global__ void generate_kernel(struct generated_array values, int64_t fi
         store(&to[i], generated_value(values, first + i), others);
 }
 
-cudaError_t generate_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
-                                  int64_t num_values, void *device, unsigned long long *num_different)
+cudaError_t generate_or_compare_array_launch(struct generated_array values, enum dtype dtype, int64_t first_index,
+                                             int64_t num_values, void *device, unsigned long long *num_different)
 {
     const int64_t wanted = (num_values + THREADS - 1) / THREADS;
     const unsigned blocks = (unsigned)(wanted < MAX_BLOCKS ? wanted : MAX_BLOCKS);

@@ -37,7 +37,7 @@ struct examination {
     double deviations; /**< L in check.h, which limits a sum of independent errors */
     bool weighs_last;  /**< whether an expert's output is rounded before, not after, its weight is applied */
     int slices;        /**< number of parts into which the computation of each choice is split, at least 1 */
-    const struct moe_routing *routing;
+    const struct moe_host_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
     int64_t *tokens;        /**< [num_tokens] in ascending order */
@@ -269,7 +269,7 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     exam->deviations = limit_of_deviations(exam);
     row = exam->rows;
     for (int64_t t = 0; t < n; t++) {
-        tensor_read(&exam->tensors->tensor[MOE_HIDDEN], exam->tokens[t] * h, h, row);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_HIDDEN], exam->tokens[t] * h, h, row);
         for (int64_t j = 0; j < h; j++)
             exam->hidden[t * h + j] = row[j];
     }
@@ -326,8 +326,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
     for (int i = 0; i < intermediate; i++) {
         float *const gate = own_rows(exam), *const up = gate + h;
 
-        tensor_read(&exam->tensors->tensor[MOE_W13], (first + i) * h, h, gate);
-        tensor_read(&exam->tensors->tensor[MOE_W13], (first + intermediate + i) * h, h, up);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W13], (first + i) * h, h, gate);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W13], (first + intermediate + i) * h, h, up);
         for (int64_t c = begin; c < end; c++) {
             const double *const hidden = exam->hidden + exam->choices[c].token * h;
 
@@ -372,7 +372,7 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
     for (int j = 0; j < h; j++) {
         float *const row = own_rows(exam);
 
-        tensor_read(&exam->tensors->tensor[MOE_W2], (first + j) * intermediate, intermediate, row);
+        tensor_read_floats(&exam->tensors->tensor[MOE_TENSOR_W2], (first + j) * intermediate, intermediate, row);
         for (int64_t c = begin; c < end; c++)
             add_choice(exam, c, row, exam->choices[c].token * h + j);
     }
@@ -422,13 +422,13 @@ static bool fail(const struct examination *exam, int64_t token, int64_t element,
 
 static float element_of(const struct examination *exam, int64_t index)
 {
-    return dtype_load(exam->problem->dtype, exam->tensors->tensor[MOE_OUTPUT].host.data, (size_t)index);
+    return dtype_load(exam->problem->dtype, exam->tensors->tensor[MOE_TENSOR_OUTPUT].host.data, (size_t)index);
 }
 
 /** Checks that no element still holds the poison written before the launch. */
 static bool all_is_written(const struct examination *exam)
 {
-    const struct tensor *const output = &exam->tensors->tensor[MOE_OUTPUT];
+    const struct tensor *const output = &exam->tensors->tensor[MOE_TENSOR_OUTPUT];
     const int h = exam->problem->hidden_size;
     const int64_t count = npy_num_elements(&output->host);
     const uint32_t poison = exam->problem->dtype == DTYPE_F32 ? UINT32_MAX : UINT16_MAX;

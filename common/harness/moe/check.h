@@ -8,7 +8,7 @@
  * The poison byte, which fills the output and the workspace before a launch. A value of these bytes is NaN in f32 and
  * in bf16.
  */
-enum { MOE_POISON = 0xff };
+enum { MOE_POISON_BYTE = 0xff };
 
 /** Returns the number of tokens that a check recomputes: all, or fewer if checking all would take too long. */
 int64_t moe_num_checked_tokens(const struct moe_problem *problem);

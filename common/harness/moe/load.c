@@ -26,16 +26,19 @@ static const struct file_shape {
     int doubled;      /**< axis whose size is twice the dimension's; -1 if none */
     const char *text; /**< the axes, for messages */
 } file_shapes[NUM_MOE_FILES] = {
-    [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
+    [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_DIMENSION_TOKENS, MOE_DIMENSION_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
     [MOE_FILE_W13] = {NPY_FLOATS,
                       3,
-                      {MOE_EXPERTS, MOE_INTERMEDIATE_SIZE, MOE_HIDDEN_SIZE},
+                      {MOE_DIMENSION_EXPERTS, MOE_DIMENSION_INTERMEDIATE_SIZE, MOE_DIMENSION_HIDDEN_SIZE},
                       1,
                       "[experts, 2 * intermediate, hidden]"},
-    [MOE_FILE_W2] =
-        {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE}, -1, "[experts, hidden, intermediate]"},
-    [MOE_FILE_TOPK_IDS] = {NPY_INTEGERS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
-    [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
+    [MOE_FILE_W2] = {NPY_FLOATS,
+                     3,
+                     {MOE_DIMENSION_EXPERTS, MOE_DIMENSION_HIDDEN_SIZE, MOE_DIMENSION_INTERMEDIATE_SIZE},
+                     -1,
+                     "[experts, hidden, intermediate]"},
+    [MOE_FILE_TOPK_IDS] = {NPY_INTEGERS, 2, {MOE_DIMENSION_TOKENS, MOE_DIMENSION_TOPK}, -1, "[tokens, topk]"},
+    [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_DIMENSION_TOKENS, MOE_DIMENSION_TOPK}, -1, "[tokens, topk]"},
 };
 
 /** A dimension: the option that sets it, and its default sizes on the CPU (small) and on a GPU (large). */
@@ -43,11 +46,11 @@ static const struct dimension {
     const char *flag;
     int64_t small, large;
 } dimensions[NUM_MOE_DIMENSIONS] = {
-    [MOE_TOKENS] = {"num-tokens", 48, 64},
-    [MOE_HIDDEN_SIZE] = {"hidden-size", 128, 7168},
-    [MOE_INTERMEDIATE_SIZE] = {"intermediate-size", 64, 2048},
-    [MOE_EXPERTS] = {"num-experts", 32, 256},
-    [MOE_TOPK] = {"topk", 4, 8},
+    [MOE_DIMENSION_TOKENS] = {"num-tokens", 48, 64},
+    [MOE_DIMENSION_HIDDEN_SIZE] = {"hidden-size", 128, 7168},
+    [MOE_DIMENSION_INTERMEDIATE_SIZE] = {"intermediate-size", 64, 2048},
+    [MOE_DIMENSION_EXPERTS] = {"num-experts", 32, 256},
+    [MOE_DIMENSION_TOPK] = {"topk", 4, 8},
 };
 
 /** The sizes known so far and the source of each: a file's path, or NULL for an option. */
@@ -76,8 +79,8 @@ static struct sizes sizes_given(const struct moe_options *options)
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
 {
-    int64_t *const tokens = &sizes->size[MOE_TOKENS];
-    const char **const from = &sizes->from[MOE_TOKENS];
+    int64_t *const tokens = &sizes->size[MOE_DIMENSION_TOKENS];
+    const char **const from = &sizes->from[MOE_DIMENSION_TOKENS];
 
     if (!options->program.num_tokens_given && *from && rows != *tokens)
         return error_set(error, "%s: %" PRId64 " rows; %s has %" PRId64 " (--num-tokens makes rows repeat)", path, rows,
@@ -120,7 +123,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
 
         if (axis == shape->doubled && length % 2 != 0)
             good = error_set(error, "%s: %" PRId64 " rows of an expert; half are the gate's, half up's", path, length);
-        else if (shape->axes[axis] == MOE_TOKENS)
+        else if (shape->axes[axis] == MOE_DIMENSION_TOKENS)
             good = take_rows(path, length, options, sizes, error);
         else
             good = take_size(path, shape->axes[axis], axis == shape->doubled ? length / 2 : length, sizes, error);
@@ -159,7 +162,7 @@ static bool settle_dist(struct moe_options *options, struct error *error)
     const bool fits = moe_can_use_router(&options->problem);
 
     if (!options->dist_given)
-        options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_GENERATED + ALIGN_DIST_ZIPF;
+        options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_FIRST_GENERATED + ALIGN_DIST_ZIPF;
     return fits || options->dist != MOE_DIST_ROUTER || options->file_paths[MOE_FILE_TOPK_IDS] ||
            error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
 }
@@ -169,13 +172,14 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 {
     struct moe_problem *const problem = &options->problem;
 
-    options->program.num_tokens = problem->num_tokens = sizes->size[MOE_TOKENS];
-    problem->hidden_size = (int)sizes->size[MOE_HIDDEN_SIZE];
-    problem->intermediate_size = (int)sizes->size[MOE_INTERMEDIATE_SIZE];
-    problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_EXPERTS];
-    problem->topk = (int)sizes->size[MOE_TOPK];
+    options->program.num_tokens = problem->num_tokens = sizes->size[MOE_DIMENSION_TOKENS];
+    problem->hidden_size = (int)sizes->size[MOE_DIMENSION_HIDDEN_SIZE];
+    problem->intermediate_size = (int)sizes->size[MOE_DIMENSION_INTERMEDIATE_SIZE];
+    problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_DIMENSION_EXPERTS];
+    problem->topk = (int)sizes->size[MOE_DIMENSION_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
-           moe_set_block_size(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
+           moe_set_block_size_and_capacity(problem, implementation, options->block_size_given ? problem->block_size : 0,
+                                           error) &&
            check_supported(moe_unsupported_reason(implementation, problem), error);
 }
 
@@ -219,18 +223,18 @@ static bool fill_floats(const char *path, const struct npy_array *file, int64_t 
     return true;
 }
 
-static bool fill_map(const struct moe_options *options, struct moe_routing *routing, struct error *error)
+static bool fill_map(const struct moe_options *options, struct moe_host_routing *routing, struct error *error)
 {
     const int num_experts = options->problem.num_experts;
 
-    return parse_array_source(options->expert_map_option) == ARRAY_NONE ||
+    return parse_array_source(options->expert_map_option) == ARRAY_SOURCE_NONE ||
            (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
             align_load_expert_map(options->expert_map_option, num_experts, options->program.seed, routing->expert_map,
                                   error));
 }
 
 /** Lists the expert of each local id, and sets the number of local experts. */
-static bool list_local(struct moe_problem *problem, struct moe_routing *routing, struct error *error)
+static bool list_local(struct moe_problem *problem, struct moe_host_routing *routing, struct error *error)
 {
     int local = 0;
 
@@ -257,20 +261,21 @@ static void sign_weights(const struct moe_options *options, int64_t positions, f
 
 /** Creates the routing, from files if options name them. The caller frees the routing, even after a failure. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
-                         struct moe_routing *routing, struct error *error)
+                         struct moe_host_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
     const int64_t positions = moe_num_positions(problem);
     const char *const ids = options->file_paths[MOE_FILE_TOPK_IDS], *const weights =
                                                                         options->file_paths[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE_EXPERT
+    const enum moe_dist dist = ids ? MOE_DIST_FIRST_GENERATED + ALIGN_DIST_ONE_EXPERT
                                    : options->dist; /* used only for weights */
     const struct align_problem align = moe_align_problem(problem);
 
     if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||
         !ALLOCATE_ARRAY(routing->topk_ids, positions, error) ||
         !ALLOCATE_ARRAY(routing->topk_weights, positions, error) ||
-        !moe_route(problem, dist, options->program.seed, routing->topk_ids, routing->topk_weights, error))
+        !moe_fill_topk_ids_and_weights(problem, dist, options->program.seed, routing->topk_ids, routing->topk_weights,
+                                       error))
         return false;
     sign_weights(options, positions, routing->topk_weights);
     return (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
@@ -302,11 +307,11 @@ static bool fill_tensors(const struct moe_options *options, const struct npy_arr
     const char *const hidden = options->file_paths[MOE_FILE_HIDDEN];
 
     return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
-                                   problem->dtype, tensors->tensor[MOE_HIDDEN].host.data, error)) &&
-           fill_weights(layer, options->file_paths[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
-                        &tensors->tensor[MOE_W13], error) &&
-           fill_weights(layer, options->file_paths[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
-                        &tensors->tensor[MOE_W2], error);
+                                   problem->dtype, tensors->tensor[MOE_TENSOR_HIDDEN].host.data, error)) &&
+           fill_weights(layer, options->file_paths[MOE_FILE_W13], &files[MOE_FILE_W13],
+                        moe_w13_elements_per_expert(problem), &tensors->tensor[MOE_TENSOR_W13], error) &&
+           fill_weights(layer, options->file_paths[MOE_FILE_W2], &files[MOE_FILE_W2],
+                        moe_w2_elements_per_expert(problem), &tensors->tensor[MOE_TENSOR_W2], error);
 }
 
 static bool load(struct moe_options *options, const struct moe_implementation *implementation,
@@ -339,7 +344,7 @@ bool moe_load_input(struct moe_options *options, const struct moe_implementation
     good = open_files(options, gpu_defaults, files, &sizes, error) &&
            load(options, implementation, files, &sizes, layer, tensors, error);
     if (!good)
-        moe_routing_free(&layer->routing);
+        moe_host_routing_free(&layer->routing);
     for (int f = 0; f < NUM_MOE_FILES; f++) {
         layer->has_only_generated_arrays = layer->has_only_generated_arrays && !options->file_paths[f];
         npy_free(&files[f]);

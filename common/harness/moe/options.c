@@ -15,10 +15,10 @@ static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
 /** Traits of a run; they select the options in the command that reproduces the run. */
 enum {
-    GENERATED_IDS = OPERATOR_TRAIT,
-    HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT,
-    HAS_SCALE = 4 * OPERATOR_TRAIT,
-    HAS_SIGNS = 8 * OPERATOR_TRAIT
+    GENERATED_IDS = FIRST_OPERATOR_TRAIT,
+    HAS_BLOCK_SIZE = 2 * FIRST_OPERATOR_TRAIT,
+    HAS_SCALE = 4 * FIRST_OPERATOR_TRAIT,
+    HAS_SIGNS = 8 * FIRST_OPERATOR_TRAIT
 };
 
 /** Sets the type. The words of --dtype do not include f16, so their indices differ from enum dtype's. */
@@ -45,7 +45,7 @@ const struct option_row moe_option_rows[] = {
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",
      .help_group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(program.num_tokens),
-     GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if_traits = HAS_NUM_TOKENS},
+     GIVEN(program.num_tokens_given), .most = INT64_MAX, .in_command_if_traits = TRAIT_HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(problem.hidden_size),
      GIVEN(hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -73,9 +73,9 @@ const struct option_row moe_option_rows[] = {
     {"signed-weights", "0|1", "Give generated topk-weights either sign (default 0)", 2, OPTION_BOOL,
      FIELD(random_weight_signs), .most = 1, .in_command_if_traits = HAS_SIGNS},
     {"out", "DIR", "Write output.npy there once verified", 3, OPTION_PATH, FIELD(program.output_directory),
-     .in_command_if_traits = NEVER_IN_COMMAND},
+     .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 200: shapes, types, distributions, maps", 3, OPTION_FLAG,
-     FIELD(program.check_all), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(program.check_all), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.next_table = program_option_rows},
 };
 
@@ -84,14 +84,14 @@ struct moe_options moe_options_default(void)
     return (struct moe_options){
         .problem = {.dtype = DTYPE_BF16},
         .is_bf16 = true,
-        .dist = MOE_DIST_GENERATED, /* if --dist is not given, moe_load_input() chooses */
+        .dist = MOE_DIST_FIRST_GENERATED, /* if --dist is not given, moe_load_input() chooses */
         .expert_map_option = "none",
         .hidden_scale = 1.0f,
         .program = {.seed = 1},
     };
 }
 
-bool moe_options_check(const struct moe_options *options, struct error *error)
+bool moe_options_check_conflicts(const struct moe_options *options, struct error *error)
 {
     if (options->dist_given && options->file_paths[MOE_FILE_TOPK_IDS])
         return error_set(error, "--dist: --topk-ids says which experts; leave out one of the two");
@@ -106,7 +106,7 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
     return program_parse(program, moe_option_rows,
                          "takes every token through its experts, checks what comes out, and reports", argc, argv,
                          options) &&
-           moe_options_check(options, &program->error) &&
+           moe_options_check_conflicts(options, &program->error) &&
            program_reject_unused_seed(program, moe_options_command_traits(options, program));
 }
 
@@ -121,8 +121,8 @@ bool moe_input_depends_on_seed(const struct moe_options *options)
     const bool routed = !files[MOE_FILE_TOPK_IDS] && options->dist == MOE_DIST_ROUTER;
 
     return !files[MOE_FILE_HIDDEN] || !files[MOE_FILE_W13] || !files[MOE_FILE_W2] || options->random_weight_signs ||
-           parse_array_source(options->expert_map_option) == ARRAY_RANDOM || (!files[MOE_FILE_TOPK_IDS] && !routed) ||
-           (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
+           parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM ||
+           (!files[MOE_FILE_TOPK_IDS] && !routed) || (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
 }
 
 void moe_describe_input(const struct moe_options *options, char *text, size_t size)
@@ -149,11 +149,12 @@ void moe_describe_input(const struct moe_options *options, char *text, size_t si
 
 unsigned moe_options_command_traits(const struct moe_options *options, const struct program *program)
 {
-    unsigned traits = program_command_traits(program) | (moe_input_depends_on_seed(options) ? IS_RANDOM : 0);
+    unsigned traits = program_command_traits(program) | (moe_input_depends_on_seed(options) ? TRAIT_USES_SEED : 0);
 
     if (!options->file_paths[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
-    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep, the implementation chooses one per size */
+    if (options->block_size_given ||
+        traits & TRAIT_HAS_NUM_TOKENS) /* in a sweep, the implementation chooses one per size */
         traits |= HAS_BLOCK_SIZE;
     if (options->hidden_scale != 1.0f)
         traits |= HAS_SCALE;

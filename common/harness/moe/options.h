@@ -7,10 +7,21 @@
 #include "harness/moe/moe.h"
 
 /** The source of generated tokens' experts: the real router's choices, or one of align's distributions. */
-enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, NUM_MOE_DISTS = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
+enum moe_dist {
+    MOE_DIST_ROUTER,
+    MOE_DIST_FIRST_GENERATED,
+    NUM_MOE_DISTS = MOE_DIST_FIRST_GENERATED + ALIGN_DIST_INVALID
+};
 
 /** The dimensions of the layer that options and files set. */
-enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK, NUM_MOE_DIMENSIONS };
+enum {
+    MOE_DIMENSION_TOKENS,
+    MOE_DIMENSION_HIDDEN_SIZE,
+    MOE_DIMENSION_INTERMEDIATE_SIZE,
+    MOE_DIMENSION_EXPERTS,
+    MOE_DIMENSION_TOPK,
+    NUM_MOE_DIMENSIONS
+};
 
 /** The arrays that may come from files. */
 enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_TOPK_WEIGHTS, NUM_MOE_FILES };
@@ -52,7 +63,7 @@ extern const struct option_row moe_option_rows[];
  * Checks that only one option determines the experts, and that --trace is not given without tokens. On failure the
  * error names the option.
  */
-bool moe_options_check(const struct moe_options *options, struct error *error);
+bool moe_options_check_conflicts(const struct moe_options *options, struct error *error);
 
 /** Returns whether any part of the run's input depends on --seed. */
 bool moe_input_depends_on_seed(const struct moe_options *options);
@@ -77,14 +88,14 @@ void moe_report_problem(const struct moe_options *options, const struct moe_prob
                         struct record *report);
 
 /** Starts the covering design of --check-all for an implementation. */
-void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering_design *covering);
+void moe_start_covering_design(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
+                               struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
-                          uint64_t seed, struct moe_options *options);
+bool moe_options_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
+                                  uint64_t seed, struct moe_options *options);
 
 #endif

@@ -19,7 +19,7 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error)
 {
     int64_t numel;
 
-    if (!align_count_ids(problem->num_tokens, problem->topk, &numel, error) ||
+    if (!align_compute_numel(problem->num_tokens, problem->topk, &numel, error) ||
         !num_experts_check(problem->num_experts, error) || !size_check("hidden-size", problem->hidden_size, error) ||
         !size_check("intermediate-size", problem->intermediate_size, error))
         return false;

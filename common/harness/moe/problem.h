@@ -16,12 +16,12 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 struct align_problem moe_align_problem(const struct moe_problem *problem);
 
 /** Returns the number of elements of one expert's w13 or of its w2. The problem must have passed moe_shape_check(). */
-static inline int64_t moe_w13_elements(const struct moe_problem *problem)
+static inline int64_t moe_w13_elements_per_expert(const struct moe_problem *problem)
 {
     return 2 * (int64_t)problem->intermediate_size * problem->hidden_size;
 }
 
-static inline int64_t moe_w2_elements(const struct moe_problem *problem)
+static inline int64_t moe_w2_elements_per_expert(const struct moe_problem *problem)
 {
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }

@@ -4,8 +4,8 @@
 #include "harness/moe/run.h"
 
 /**
- * The dimensions. moe_covering_start() adds as corners the numbers of tokens at which the implementation changes its
- * method.
+ * The dimensions. moe_start_covering_design() adds as corners the numbers of tokens at which the implementation changes
+ * its method.
  */
 enum {
     TOKENS,
@@ -68,8 +68,8 @@ enum {
     MOST_SLOTS = 1 << 13
 };
 
-void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                        struct covering_design *covering)
+void moe_start_covering_design(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
+                               struct covering_design *covering)
 {
     covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < MOE_MAX_KERNEL_SWITCHES && implementation->kernel_switch_tokens[i] > 0; i++)
@@ -93,7 +93,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->is_bf16 = problem->dtype == DTYPE_BF16;
     problem->block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->block_size_given = problem->block_size > 0;
-    options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
+    options->dist = MOE_DIST_FIRST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
     options->random_weight_signs = covering_proposed_corner(covering, SIGNED_WEIGHTS);
@@ -106,7 +106,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
 /** Checks that a problem, including its blocks of rows, is not too large. */
 static bool is_small(const struct covering_design *covering, const struct moe_problem *problem)
 {
-    const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
+    const int64_t elements = moe_w13_elements_per_expert(problem) + moe_w2_elements_per_expert(problem);
     const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
     const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
     const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);
@@ -130,12 +130,12 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
         (problem.hidden_size % 128 != 0 || problem.intermediate_size % 64 != 0 || problem.block_size != 0))
         return false;
     return moe_shape_check(&problem, &(struct error){0}) &&
-           moe_set_block_size(&problem, implementation, problem.block_size, &(struct error){0}) &&
+           moe_set_block_size_and_capacity(&problem, implementation, problem.block_size, &(struct error){0}) &&
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 
-bool moe_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
-                          uint64_t seed, struct moe_options *options)
+bool moe_options_set_next_problem(struct covering_design *covering, const struct moe_implementation *implementation,
+                                  uint64_t seed, struct moe_options *options)
 {
     while (covering_propose_problem(covering)) {
         set_options(covering, seed, options);

@@ -78,7 +78,8 @@ static double operations_of(const struct moe_layer *layer)
 {
     const struct moe_problem *const problem = &layer->problem;
 
-    return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+    return 2.0 * (double)local_positions(layer) *
+           (double)(moe_w13_elements_per_expert(problem) + moe_w2_elements_per_expert(problem));
 }
 
 /**
@@ -89,7 +90,8 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
 {
     const double operations = operations_of(layer);
     const double bytes = tensors_bytes_to_move(tensors);
-    const double weights = weight_bytes(&tensors->tensor[MOE_W13]) + weight_bytes(&tensors->tensor[MOE_W2]);
+    const double weights = weight_bytes(&tensors->tensor[MOE_TENSOR_W13]) +
+                           weight_bytes(&tensors->tensor[MOE_TENSOR_W2]);
 
     if (moe_num_positions(&layer->problem) > 0)
         record_add_text(report, IN_TABLE, "work",
@@ -119,18 +121,18 @@ static void run_before(struct program *program, const struct moe_options *option
                        const struct tensors *tensors)
 {
     struct moe_layer other = *layer;
-    const struct checked_launch launch = moe_checked_launch(&other, before);
+    const struct checked_launch launch = moe_make_checked_launch(&other, before);
     struct tensors own;
     struct error ignored = {0};
 
     if (!before->launch || !program->requested_options.bench ||
         (before->bench_max_tokens && layer->problem.num_tokens > before->bench_max_tokens) ||
-        !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
-                            &ignored) ||
+        !moe_set_block_size_and_capacity(&other.problem, before,
+                                         options->block_size_given ? options->problem.block_size : 0, &ignored) ||
         moe_unsupported_reason(before, &other.problem) ||
         !moe_tensors_allocate_like(tensors, &other, before, &own, &ignored))
         return;
-    program_time_previous_launch(program, &launch, &own);
+    program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
 }
 
@@ -141,28 +143,28 @@ static void run_before(struct program *program, const struct moe_options *option
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {
     struct moe_layer layer;
-    struct checked_launch launch = moe_checked_launch(&layer, &chapter->implementation);
+    struct checked_launch launch = moe_make_checked_launch(&layer, &chapter->implementation);
     struct tensors tensors;
     struct record *report;
     int64_t overflowing = 0;
-    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
-                                       &program->error);
+    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.can_measure_times, &layer,
+                                       &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
     launch.num_operations = operations_of(&layer);
     layer.num_uncompared_elements = &overflowing;
-    program_run_launch(program, &launch, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_report_result(program);
+    report = program_report_correctness(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
     report_map(&layer, report);
     tensors_free(&tensors);
-    moe_routing_free(&layer.routing);
+    moe_host_routing_free(&layer.routing);
 }
 
 int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
@@ -176,13 +178,14 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .source_hash = kernel_source_sha256,
                               .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 
-    if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
+    if (!moe_options_parse(&program, argc, argv, &options) || !program_open_device(&program))
         return program_print_error(&program);
-    moe_covering_start(&chapter->implementation, program.requested_options.seed,
-                       program.requested_options.check_only_corners, &program.covering);
+    moe_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                              program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
-        if (program.requested_options.check_all && !moe_set_next_problem(&program.covering, &chapter->implementation,
-                                                                         program.requested_options.seed, &options))
+        if (program.requested_options.check_all &&
+            !moe_options_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
+                                          &options))
             break;
         run(&program, chapter, &options);
     }

@@ -15,14 +15,14 @@
  */
 enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, SEQUENCE_WEIGHTS = 1000 };
 
-void moe_routing_free(struct moe_routing *routing)
+void moe_host_routing_free(struct moe_host_routing *routing)
 {
     free(routing->topk_ids);
     free(routing->topk_weights);
     free(routing->expert_map);
     free(routing->local_experts);
     align_groups_free(&routing->groups);
-    *routing = (struct moe_routing){0};
+    *routing = (struct moe_host_routing){0};
 }
 
 bool moe_can_use_router(const struct moe_problem *problem)
@@ -42,13 +42,13 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
     struct tensors data;
     bool good;
 
-    options.option_if_router_data_missing = "topk-ids";
+    options.option_to_suggest_without_router_data = "topk-ids";
     gate->topk = problem->topk;
     if (!gate_load_input(&options, &any, &data, error))
         return false;
     if (gate->num_tokens > problem->num_tokens)
         gate->num_tokens = problem->num_tokens;
-    chosen = gate_buffers_at(&data, TENSOR_HOST);
+    chosen = gate_buffers_at(&data, TENSOR_ON_HOST);
     good = gate_reference_compute(gate, &chosen, error);
     for (int64_t i = 0; good && i < moe_num_positions(problem); i++) {
         topk_ids[i] = chosen.topk_ids[i % gate_num_ids(gate)];
@@ -78,8 +78,8 @@ static void generate_weights(const struct moe_problem *problem, uint64_t seed, f
     }
 }
 
-bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
-               float *topk_weights, struct error *error)
+bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed,
+                                   int32_t *topk_ids, float *topk_weights, struct error *error)
 {
     const struct align_problem ids = moe_align_problem(problem);
 
@@ -88,5 +88,6 @@ bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t s
     if (dist == MOE_DIST_ROUTER)
         return route_by_router(problem, topk_ids, topk_weights, error);
     generate_weights(problem, seed, topk_weights);
-    return align_generate_ids(&ids, problem->topk, (enum align_dist)(dist - MOE_DIST_GENERATED), seed, topk_ids, error);
+    return align_generate_ids(&ids, problem->topk, (enum align_dist)(dist - MOE_DIST_FIRST_GENERATED), seed, topk_ids,
+                              error);
 }

@@ -6,7 +6,7 @@
 #include "harness/moe/options.h"
 
 /** The routing in host memory, for the checker. Kernels get the lists that align builds from this routing. */
-struct moe_routing {
+struct moe_host_routing {
     int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
     float *topk_weights;        /**< [num_tokens, topk] */
     int32_t *expert_map;        /**< [E] local id of each expert, or -1 if not local; NULL if all are local */
@@ -14,7 +14,7 @@ struct moe_routing {
     struct align_groups groups; /**< groups of the ids by expert */
 };
 
-void moe_routing_free(struct moe_routing *routing);
+void moe_host_routing_free(struct moe_host_routing *routing);
 
 /** Returns whether the problem can use the real router: 256 experts, of which its gate chooses up to 32. */
 bool moe_can_use_router(const struct moe_problem *problem);
@@ -24,7 +24,7 @@ bool moe_can_use_router(const struct moe_problem *problem);
  * reference's choices for the real router's logits, repeated as needed, or with generated choices. Generated weights
  * are random and add up to 1 for every token. On failure (router data or memory), returns false and sets *error.
  */
-bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
-               float *topk_weights, struct error *error);
+bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed,
+                                   int32_t *topk_ids, float *topk_weights, struct error *error);
 
 #endif

@@ -66,9 +66,9 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
     const struct align_buffers buffers = {
         .topk_ids = layer->routing.topk_ids,
         .expert_map = layer->routing.expert_map,
-        .sorted_token_ids = tensors->tensor[MOE_SORTED_TOKEN_IDS].host.data,
-        .expert_ids = tensors->tensor[MOE_EXPERT_IDS].host.data,
-        .num_tokens_post_padded = tensors->tensor[MOE_NUM_TOKENS_POST_PADDED].host.data,
+        .sorted_token_ids = tensors->tensor[MOE_TENSOR_SORTED_TOKEN_IDS].host.data,
+        .expert_ids = tensors->tensor[MOE_TENSOR_EXPERT_IDS].host.data,
+        .num_tokens_post_padded = tensors->tensor[MOE_TENSOR_NUM_TOKENS_POST_PADDED].host.data,
     };
 
     return align_reference_compute(&problem, &buffers, error);
@@ -105,15 +105,15 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
                     .is_zeroed = implementation->workspace_must_be_zeroed,
                     .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .num_tensors = NUM_MOE_TENSORS,
-        .poison_byte = MOE_POISON,
+        .poison_byte = MOE_POISON_BYTE,
         .size_option_names = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
     };
-    if (!tensors_allocate(tensors, error))
+    if (!tensors_allocate_host(tensors, error))
         return false;
-    generate(&tensors->tensor[MOE_HIDDEN],
+    generate(&tensors->tensor[MOE_TENSOR_HIDDEN],
              generated_array_make(layer->seed, SEQUENCE_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
-    memcpy(tensors->tensor[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
-           tensor_bytes(&tensors->tensor[MOE_TOPK_WEIGHTS]));
+    memcpy(tensors->tensor[MOE_TENSOR_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
+           tensor_bytes(&tensors->tensor[MOE_TENSOR_TOPK_WEIGHTS]));
     if (align(layer, tensors, error))
         return true;
     tensors_free(tensors);
@@ -124,36 +124,36 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
                                const struct moe_implementation *implementation, struct tensors *tensors,
                                struct error *error)
 {
-    static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
-    const struct moe_host_weights weights = {other->tensor[MOE_W13].host.data != NULL,
-                                             other->tensor[MOE_W2].host.data != NULL};
+    static const int same[] = {MOE_TENSOR_HIDDEN, MOE_TENSOR_W13, MOE_TENSOR_W2};
+    const struct moe_host_weights weights = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
+                                             other->tensor[MOE_TENSOR_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        tensor_copy_host(&tensors->tensor[same[i]], &other->tensor[same[i]]);
+        tensor_copy_host_data(&tensors->tensor[same[i]], &other->tensor[same[i]]);
     return true;
 }
 
-struct moe_buffers moe_device_buffers(const struct tensors *tensors)
+struct moe_buffers moe_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct moe_buffers){
-        .hidden = tensor_data(tensors, MOE_HIDDEN, TENSOR_DEVICE),
-        .w13 = tensor_data(tensors, MOE_W13, TENSOR_DEVICE),
-        .w2 = tensor_data(tensors, MOE_W2, TENSOR_DEVICE),
-        .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, TENSOR_DEVICE),
-        .sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, TENSOR_DEVICE),
-        .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, TENSOR_DEVICE),
-        .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, TENSOR_DEVICE),
-        .intermediate = tensor_data(tensors, MOE_INTERMEDIATE, TENSOR_DEVICE),
-        .partial = tensor_data(tensors, MOE_PARTIAL, TENSOR_DEVICE),
-        .output = tensor_data(tensors, MOE_OUTPUT, TENSOR_DEVICE),
-        .workspace = tensor_data(tensors, MOE_WORKSPACE, TENSOR_DEVICE),
+        .hidden = tensor_data(tensors, MOE_TENSOR_HIDDEN, location),
+        .w13 = tensor_data(tensors, MOE_TENSOR_W13, location),
+        .w2 = tensor_data(tensors, MOE_TENSOR_W2, location),
+        .topk_weights = tensor_data(tensors, MOE_TENSOR_TOPK_WEIGHTS, location),
+        .sorted_token_ids = tensor_data(tensors, MOE_TENSOR_SORTED_TOKEN_IDS, location),
+        .expert_ids = tensor_data(tensors, MOE_TENSOR_EXPERT_IDS, location),
+        .num_tokens_post_padded = tensor_data(tensors, MOE_TENSOR_NUM_TOKENS_POST_PADDED, location),
+        .intermediate = tensor_data(tensors, MOE_TENSOR_INTERMEDIATE, location),
+        .partial = tensor_data(tensors, MOE_TENSOR_PARTIAL, location),
+        .output = tensor_data(tensors, MOE_TENSOR_OUTPUT, location),
+        .workspace = tensor_data(tensors, MOE_TENSOR_WORKSPACE, location),
     };
 }
 
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
-                        int requested_size, struct error *error)
+bool moe_set_block_size_and_capacity(struct moe_problem *problem, const struct moe_implementation *implementation,
+                                     int requested_size, struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
@@ -175,7 +175,7 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_implementation *const implementation = launch->implementation;
-    const struct moe_buffers buffers = moe_device_buffers(tensors);
+    const struct moe_buffers buffers = moe_buffers_at(tensors, TENSOR_ON_DEVICE);
 
     return layer->problem.num_tokens > 0 ? implementation->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }
@@ -185,7 +185,8 @@ static bool verify(const struct checked_launch *launch, const struct tensors *te
     return moe_check(launch->problem, tensors, error);
 }
 
-struct checked_launch moe_checked_launch(const struct moe_layer *layer, const struct moe_implementation *implementation)
+struct checked_launch moe_make_checked_launch(const struct moe_layer *layer,
+                                              const struct moe_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,

@@ -12,24 +12,24 @@
 
 /** Indices of the layer's tensors. */
 enum {
-    MOE_HIDDEN,
-    MOE_W13,
-    MOE_W2,
-    MOE_TOPK_WEIGHTS,
-    MOE_SORTED_TOKEN_IDS,
-    MOE_EXPERT_IDS,
-    MOE_NUM_TOKENS_POST_PADDED,
-    MOE_INTERMEDIATE,
-    MOE_PARTIAL,
-    MOE_OUTPUT,
-    MOE_WORKSPACE,
+    MOE_TENSOR_HIDDEN,
+    MOE_TENSOR_W13,
+    MOE_TENSOR_W2,
+    MOE_TENSOR_TOPK_WEIGHTS,
+    MOE_TENSOR_SORTED_TOKEN_IDS,
+    MOE_TENSOR_EXPERT_IDS,
+    MOE_TENSOR_NUM_TOKENS_POST_PADDED,
+    MOE_TENSOR_INTERMEDIATE,
+    MOE_TENSOR_PARTIAL,
+    MOE_TENSOR_OUTPUT,
+    MOE_TENSOR_WORKSPACE,
     NUM_MOE_TENSORS
 };
 
 /** A problem and its routing, which a run and its check need in addition to the tensors. */
 struct moe_layer {
     struct moe_problem problem;
-    struct moe_routing routing;
+    struct moe_host_routing routing;
     uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
     float hidden_scale; /**< scale of generated tokens */
     int64_t
@@ -60,12 +60,14 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
                                const struct moe_implementation *implementation, struct tensors *tensors,
                                struct error *error);
 
-/** Returns the tensors' addresses in device memory. */
-struct moe_buffers moe_device_buffers(const struct tensors *tensors);
+/**
+ * Returns the tensors' addresses in device memory, for a kernel, or in host memory, where a workspace has no copy.
+ */
+struct moe_buffers moe_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /** Sets the problem's capacity and block size: `requested_size` or, if that is 0, the implementation's choice. */
-bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation,
-                        int requested_size, struct error *error);
+bool moe_set_block_size_and_capacity(struct moe_problem *problem, const struct moe_implementation *implementation,
+                                     int requested_size, struct error *error);
 
 /**
  * Completes `options` from the files that the options name and from defaults (a GPU's if `gpu_defaults`), checks that
@@ -76,8 +78,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
 bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
                     struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch moe_checked_launch(const struct moe_layer *layer,
-                                         const struct moe_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch moe_make_checked_launch(const struct moe_layer *layer,
+                                              const struct moe_implementation *implementation);
 
 #endif

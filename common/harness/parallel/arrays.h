@@ -10,32 +10,32 @@
  * these tokens.
  */
 enum {
-    OWN_HIDDEN,       /**< [own, H] */
-    SENT_IDS,         /**< [num_sent_rows, topk] */
-    SENT_WEIGHTS,     /**< [num_sent_rows, topk] */
-    SENT_ROWS,        /**< [num_sent_rows] index of this rank's row that is sent; all-to-all only */
-    SENT_COUNTS,      /**< [ranks] number of rows sent to each rank; all-to-all only */
-    SUM_ROWS,         /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
-    W13,              /**< [local experts, 2 * slice, H] */
-    W2,               /**< [local experts, H, slice] */
-    EXPERT_MAP,       /**< [E] */
-    RECEIVED_COUNTS,  /**< [ranks] number of rows from each rank; all-to-all only */
-    SENT_HIDDEN,      /**< [num_sent_rows, H], all-to-all only */
-    HIDDEN,           /**< [n, H] the received tokens; with all-to-all usually fewer than n */
-    TOPK_IDS,         /**< [n, topk] */
-    TOPK_WEIGHTS,     /**< [n, topk] */
-    SORTED_TOKEN_IDS, /**< align's outputs sorted_token_ids, expert_ids, num_tokens_post_padded, and its workspace */
-    EXPERT_IDS,
-    NUM_TOKENS_POST_PADDED,
-    ALIGN_WORKSPACE,
-    INTERMEDIATE, /**< [n * topk, slice] */
-    PARTIAL,      /**< [n * topk, H] */
-    OUTPUT,       /**< [n, H] output of moe_launch(); unused, because it is rounded before ranks' sums are added */
-    SUMS,         /**< [n, H] f32 */
-    SENT_SUMS,    /**< [num_sent_rows, H] f32, the sums that come back; all-to-all only */
-    OWN_RESULT,   /**< [own, H]; all-to-all only */
-    RESULT,       /**< [tokens of the TP group, H] */
-    NUM_ARRAYS
+    RANK_OWN_HIDDEN,       /**< [own, H] */
+    RANK_SENT_IDS,         /**< [num_sent_rows, topk] */
+    RANK_SENT_WEIGHTS,     /**< [num_sent_rows, topk] */
+    RANK_SENT_ROWS,        /**< [num_sent_rows] index of this rank's row that is sent; all-to-all only */
+    RANK_SENT_COUNTS,      /**< [ranks] number of rows sent to each rank; all-to-all only */
+    RANK_SUM_ROWS,         /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
+    RANK_W13,              /**< [local experts, 2 * slice, H] */
+    RANK_W2,               /**< [local experts, H, slice] */
+    RANK_EXPERT_MAP,       /**< [E] */
+    RANK_RECEIVED_COUNTS,  /**< [ranks] number of rows from each rank; all-to-all only */
+    RANK_SENT_HIDDEN,      /**< [num_sent_rows, H], all-to-all only */
+    RANK_HIDDEN,           /**< [n, H] the received tokens; with all-to-all usually fewer than n */
+    RANK_TOPK_IDS,         /**< [n, topk] */
+    RANK_TOPK_WEIGHTS,     /**< [n, topk] */
+    RANK_SORTED_TOKEN_IDS, /**< align's three outputs, and then its workspace */
+    RANK_EXPERT_IDS,
+    RANK_NUM_TOKENS_POST_PADDED,
+    RANK_ALIGN_WORKSPACE,
+    RANK_INTERMEDIATE, /**< [n * topk, slice] */
+    RANK_PARTIAL,      /**< [n * topk, H] */
+    RANK_OUTPUT,       /**< [n, H] output of moe_launch(); unused, because it is rounded before ranks' sums are added */
+    RANK_SUMS,         /**< [n, H] f32 */
+    RANK_SENT_SUMS,    /**< [num_sent_rows, H] f32, the sums that come back; all-to-all only */
+    RANK_OWN_RESULT,   /**< [own, H]; all-to-all only */
+    RANK_RESULT,       /**< [tokens of the TP group, H] */
+    NUM_RANK_ARRAYS
 };
 
 /**
@@ -53,7 +53,7 @@ struct exchanged_row_counts {
  */
 bool rank_arrays_create(const struct parallel_options *options, const struct rank_share *share,
                         const struct moe_layer *layer, const struct tensors *whole, const struct moe_problem *local,
-                        struct exchanged_row_counts *lists, struct tensors *arrays, struct error *error);
-void rank_arrays_free(struct exchanged_row_counts *lists, struct tensors *arrays);
+                        struct exchanged_row_counts *row_counts, struct tensors *arrays, struct error *error);
+void rank_arrays_free(struct exchanged_row_counts *row_counts, struct tensors *arrays);
 
 #endif

@@ -33,7 +33,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 {
     layer->ranks->current_stage_name = name;
     stop_if_asked(layer->ranks);
-    if (!layer->has_times)
+    if (!layer->can_measure_times)
         return true;
     if (!ranks_stream_barrier(layer->ranks, error))
         return false;
@@ -46,12 +46,13 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error)
 {
     struct layer_stage *const kept = &layer->stages[layer->num_stages++];
-    cudaError_t status = layer->has_times ? cudaEventRecord(layer->end_event, layer->ranks->stream) : cudaSuccess;
+    cudaError_t status = layer->can_measure_times ? cudaEventRecord(layer->end_event, layer->ranks->stream)
+                                                  : cudaSuccess;
     float ms = 0.0f;
 
     if (status == cudaSuccess)
         status = cudaStreamSynchronize(layer->ranks->stream);
-    if (status == cudaSuccess && layer->has_times)
+    if (status == cudaSuccess && layer->can_measure_times)
         status = cudaEventElapsedTime(&ms, layer->begin_event, layer->end_event);
     memcpy(stage.times_us, kept->times_us, sizeof stage.times_us);
     stage.times_us[layer->repeat_index] = 1000.0 * ms;
@@ -81,26 +82,29 @@ struct layer_stage describe_all_reduce_stage(const struct rank_group *group, dou
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-static bool run_once(struct parallel_layer *layer, parallel_token_path *path, struct error *error)
+static bool run_once(struct parallel_layer *layer, parallel_layer_function *run_layer, struct error *error)
 {
     layer->num_stages = 0;
-    return path(layer, error);
+    return run_layer(layer, error);
 }
 
-bool layer_run(struct parallel_layer *layer, parallel_token_path *path, int repeats, struct error *error)
+bool parallel_layer_run(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_repeats,
+                        struct error *error)
 {
-    bool good = !layer->has_times ||
+    bool good = !layer->can_measure_times ||
                 (cudaEventCreate(&layer->begin_event) == cudaSuccess &&
                  cudaEventCreate(&layer->end_event) == cudaSuccess) ||
                 error_set_as(error, RUN_CANNOT_RUN, "events cannot be created");
 
     backend_reset_counters();
-    good = good && run_once(layer, path, error);
-    for (layer->repeat_index = 0; good && layer->has_times && layer->repeat_index < repeats; layer->repeat_index++)
-        good = run_once(layer, path, error);
+    good = good && run_once(layer, run_layer, error);
+    for (layer->repeat_index = 0; good && layer->can_measure_times && layer->repeat_index < num_repeats;
+         layer->repeat_index++)
+        good = run_once(layer, run_layer, error);
     for (int s = 0; good && s < layer->num_stages; s++)
-        layer->stages[s].median_us = layer->has_times ? timing_from_samples(layer->stages[s].times_us, repeats).median
-                                                      : 0.0;
+        layer->stages[s].median_us = layer->can_measure_times
+                                         ? timing_from_samples(layer->stages[s].times_us, num_repeats).median
+                                         : 0.0;
     if (layer->begin_event)
         cudaEventDestroy(layer->begin_event);
     if (layer->end_event)

@@ -25,18 +25,18 @@ struct parallel_layer {
     struct moe_implementation expert_implementation; /**< the implementation that computes the experts */
     struct exchanged_row_counts *row_counts;
     struct tensors *arrays;
-    bool has_times;
-    int repeat_index; /**< index of the current run in the stages' `times`, below MAX_REPEATS */
+    bool can_measure_times;
+    int repeat_index; /**< index of the current run in the stages' `times_us`, below MAX_REPEATS */
     int num_stages;
     struct layer_stage stages[MAX_STAGES];
     cudaEvent_t begin_event, end_event;
 };
 
 /**
- * A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT, which sends the tokens to their experts and returns the
- * results.
+ * Computes RANK_RESULT from RANK_OWN_HIDDEN, RANK_SENT_IDS and RANK_SENT_WEIGHTS: sends the tokens to their experts,
+ * runs these, and returns the results.
  */
-typedef bool parallel_token_path(struct parallel_layer *layer, struct error *error);
+typedef bool parallel_layer_function(struct parallel_layer *layer, struct error *error);
 
 /** Begins a stage. Its timing starts when all ranks have arrived. */
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error);
@@ -54,8 +54,9 @@ struct layer_stage describe_collective_stage(const char *performed_by, const str
  */
 struct layer_stage describe_all_reduce_stage(const struct rank_group *group, double array_bytes);
 
-/** Runs the layer once and, on a GPU, another `repeats` times; the times of the first run are discarded. */
-bool layer_run(struct parallel_layer *layer, parallel_token_path *path, int repeats, struct error *error);
+/** Runs the layer once and, on a GPU, another `num_repeats` times; the times of the first run are discarded. */
+bool parallel_layer_run(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_repeats,
+                        struct error *error);
 
 /** Combines the stages of all ranks: the longest time, the most bytes, and the sum of received bytes. */
 bool layer_combine_stages_of_ranks(struct parallel_layer *layer, struct error *error);

@@ -9,7 +9,7 @@
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
 /** The trait of a run whose command contains --gpus. Lower traits belong to the layer's options. */
-enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
+enum { HAS_GPUS = FIRST_OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field_offset = offsetof(struct parallel_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
@@ -24,17 +24,17 @@ static const struct option_row table[] = {
      "part for each rank). --expert-map is random, or FILE.npy: [parts, experts], a map for each",
      4, COUNT, FIELD(ep_size)},
     {"tokens-per-group", "N,N,...", "Tokens of each TP group (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
-     FIELD(tokens_per_group)},
+     FIELD(tokens_per_group_list)},
     {"dispatch", "NAME",
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
      FIELD(dispatch), .value_words = dispatch_names},
     {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
-     FIELD(timeout_seconds), .in_command_if_traits = NEVER_IN_COMMAND},
+     FIELD(timeout_seconds), .in_command_if_traits = TRAIT_OF_NO_RUN},
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(num_gpus), .least = 1,
      .most = 1024, .in_command_if_traits = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
-     OPTION_INT, FIELD(num_repeats), .given_offset = offsetof(struct parallel_options, repeats_given), .least = 1,
-     .most = MAX_REPEATS, .in_command_if_traits = NEVER_IN_COMMAND},
+     OPTION_INT, FIELD(num_repeats), .given_offset = offsetof(struct parallel_options, num_repeats_given), .least = 1,
+     .most = MAX_REPEATS, .in_command_if_traits = TRAIT_OF_NO_RUN},
     {.next_table = moe_option_rows},
 };
 
@@ -54,7 +54,7 @@ static bool check_options(const struct parallel_options *options, struct error *
                          : program->check_all ? "check-all"
                                               : "flush-l2",
                          program->bench ? ", and times it on GPUs" : "");
-    if (options->num_gpus && !connection_forks)
+    if (options->num_gpus && !connection_can_fork_ranks)
         return error_set(error, "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N");
     return true;
 }
@@ -63,10 +63,10 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
 {
     *options = (struct parallel_options){.moe = moe_options_default(), .timeout_seconds = 30, .num_repeats = 20};
     options_version_lines = connection_version;
-    program->unsupported_options = connection_forks ? refused_on_gpus : refused_on_cpu;
+    program->unsupported_options = connection_can_fork_ranks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
-           moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
+           moe_options_check_conflicts(&options->moe, &program->error) && check_options(options, &program->error) &&
            program_reject_unused_seed(program, moe_options_command_traits(&options->moe, program));
 }
 

@@ -14,10 +14,10 @@ extern const char *const dispatch_names[];
 struct parallel_options {
     struct moe_options moe;
     int dp_size, tp_size, ep_size; /**< numbers of TP groups, their ranks, and expert parts; 0 if not given */
-    const char *tokens_per_group;
+    const char *tokens_per_group_list;
     enum dispatch dispatch;
     int timeout_seconds, num_gpus, num_repeats;
-    bool repeats_given;
+    bool num_repeats_given;
 };
 
 /**

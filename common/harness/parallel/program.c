@@ -20,7 +20,7 @@ struct everything {
     struct rank_share share;
     struct moe_layer whole;
     struct tensors whole_arrays, arrays;
-    struct exchanged_row_counts lists;
+    struct exchanged_row_counts row_counts;
     struct moe_problem local;
     struct parallel_layer layer;
     char *results; /**< all ranks' results, concatenated */
@@ -46,7 +46,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
     alarm(0);
     ranks_install_signal_handlers(&all->ranks, all->chapter->name);
     return (ranks_have_same_arguments(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
-           ranks_share_failure(&all->ranks, error);
+           ranks_exchange_failures(&all->ranks, error);
 }
 
 /** Sets the problem of this rank's kernels, sized for all tokens, and chooses their implementation. */
@@ -57,8 +57,8 @@ static bool settle_local(struct everything *all, struct error *error)
     struct moe_problem *const local = &all->local;
 
     *local = all->whole.problem;
-    local->num_local_experts = all->share.num_local;
-    local->intermediate_size = all->share.slice_size;
+    local->num_local_experts = all->share.num_local_experts;
+    local->intermediate_size = all->share.intermediate_slice_size;
     local->block_size = requested ? requested : 16; /* the smallest block size that an implementation chooses */
     all->layer.expert_implementation = moe_unsupported_reason(&chapter->expert_implementation, local)
                                            ? chapter->fallback_implementation
@@ -66,7 +66,7 @@ static bool settle_local(struct everything *all, struct error *error)
     if (local->num_experts > chapter->max_align_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
                          chapter->align_chapter_name, chapter->max_align_experts);
-    return moe_set_block_size(local, &all->layer.expert_implementation, requested, error);
+    return moe_set_block_size_and_capacity(local, &all->layer.expert_implementation, requested, error);
 }
 
 /** Loads the complete layer, as every rank does, and splits it. */
@@ -80,12 +80,13 @@ static bool load(struct everything *all, const struct program *program, struct e
     all->ranks.current_stage_name = "load";
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
     good = split_ranks(options, &all->ranks, &all->share, error) && split_set_num_tokens(options, &all->share, error) &&
-           moe_load_input(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
+           moe_load_input(&options->moe, &any, program->backend.can_measure_times, &all->whole, &all->whole_arrays,
+                          error);
     options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
-    return ranks_share_failure(&all->ranks, error) &&
+    return ranks_exchange_failures(&all->ranks, error) &&
            (ranks_have_same_layer(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
-           ranks_share_failure(&all->ranks, error);
+           ranks_exchange_failures(&all->ranks, error);
 }
 
 /** Allocates a rank's arrays on its device and creates its groups. With --trace, rank 0's kernels are traced. */
@@ -100,15 +101,16 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->ranks = &all->ranks;
     layer->share = share;
     layer->problem = &all->local;
-    layer->row_counts = &all->lists;
+    layer->row_counts = &all->row_counts;
     layer->arrays = &all->arrays;
-    layer->has_times = program->backend.has_times;
-    good = rank_arrays_create(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->lists,
+    layer->can_measure_times = program->backend.can_measure_times;
+    good = rank_arrays_create(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->row_counts,
                               &all->arrays, error);
-    all->arrays.tensor[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_upload(&all->arrays, error) && program->requested_options.trace_path && share->rank == 0)
+    all->arrays.tensor[RANK_ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
+    if (good && tensors_allocate_and_upload(&all->arrays, error) && program->requested_options.trace_path &&
+        share->rank == 0)
         backend_trace_begin(program->requested_options.trace_kernel, error);
-    if (!ranks_share_failure(&all->ranks, error))
+    if (!ranks_exchange_failures(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit_seconds + 1);
     good = group_split(&all->ranks.all_ranks, share->rank % share->tp_size, "the DP group", &layer->dp_group, error) &&
@@ -125,20 +127,21 @@ static bool prepare(struct everything *all, const struct program *program, struc
  */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
-    if (program_open(program) && all->options.repeats_given && !program->backend.has_times)
+    if (program_open_device(program) && all->options.num_repeats_given && !program->backend.can_measure_times)
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
-    if (!ranks_share_failure(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
+    if (!ranks_exchange_failures(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
     all->ranks.failure_has_reached_all_ranks =
         false; /* from here on, a rank that fails may leave others waiting in a collective */
-    if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.num_repeats, error))
+    if (!parallel_layer_run(&all->layer, all->chapter->run_layer[all->options.dispatch], all->options.num_repeats,
+                            error))
         return false;
     backend_read_counters(&program->counters);
     all->ranks.current_stage_name = "check";
     if (!results_gather(&all->layer, &all->results, error) || !layer_combine_stages_of_ranks(&all->layer, error))
         return false;
     tensors_download_and_check(&all->arrays, error);
-    return ranks_share_failure(&all->ranks, error);
+    return ranks_exchange_failures(&all->ranks, error);
 }
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
@@ -157,9 +160,9 @@ static void part(struct everything *all)
 
 static void free_everything(struct everything *all)
 {
-    rank_arrays_free(&all->lists, &all->arrays);
+    rank_arrays_free(&all->row_counts, &all->arrays);
     tensors_free(&all->whole_arrays);
-    moe_routing_free(&all->whole.routing);
+    moe_host_routing_free(&all->whole.routing);
     rank_share_free(&all->share);
     free(all->results);
 }
@@ -188,7 +191,7 @@ static void write_files(const struct program_options *requested, const struct te
     struct atomic_file files[1 + MAX_TENSORS] = {0};
 
     if ((!requested->output_directory ||
-         (output_directory_prepare(requested->output_directory, error) &&
+         (output_directory_create(requested->output_directory, error) &&
           tensors_write_outputs(tensors, requested->output_directory, files + 1, error))) &&
         (!requested->trace_path || (atomic_file_open(files, "--trace: ", requested->trace_path, error) &&
                                     backend_trace_end(files->stream, error))))
@@ -205,10 +208,11 @@ static int conclude(struct everything *all, struct program *program)
     struct error *const error = &program->error;
     int code;
 
-    parallel_describe_run(program, &all->options, &all->share, &all->whole.problem, all->local.block_size);
+    parallel_describe_run_and_set_defaults(program, &all->options, &all->share, &all->whole.problem,
+                                           all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
         write_files(&program->requested_options, &all->whole_arrays, error);
-    parallel_report(program, &all->options, &all->whole.problem, &all->layer);
+    report_add_parallel_run(program, &all->options, &all->whole.problem, &all->layer);
     code = program_write_result(program);
     free_everything(all);
     return code;

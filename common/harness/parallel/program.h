@@ -5,7 +5,7 @@
 #include "harness/align/align.h"
 #include "harness/parallel/layer.h"
 
-/** A chapter's implementations, which compute a rank's experts, and the paths that bring tokens to these experts. */
+/** A chapter's implementations, which compute a rank's experts, and the functions that bring tokens to them. */
 struct parallel_chapter {
     const char *name;
     const char *align_chapter_name; /**< name, for messages, of the chapter whose align kernels are used */
@@ -13,8 +13,8 @@ struct parallel_chapter {
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
     /** Used for the problems that it supports; its needs are the program's. */
     struct moe_implementation expert_implementation;
-    struct moe_implementation fallback_implementation; /**< used for all other problems */
-    parallel_token_path *paths[NUM_DISPATCHES];        /**< one path for each word of --dispatch */
+    struct moe_implementation fallback_implementation;  /**< used for all other problems */
+    parallel_layer_function *run_layer[NUM_DISPATCHES]; /**< one function for each word of --dispatch */
 };
 
 /**

@@ -162,13 +162,13 @@ bool group_split(const struct rank_group *parent, int color, const char *name, s
 {
     *group = *parent;
     group->name = name;
-    return parent->size == 1 || connection_split(parent, color, group, error);
+    return parent->size == 1 || connection_split_group(parent, color, group, error);
 }
 
 void group_free(struct rank_group *group)
 {
     if (group->connection && group->connection != group->ranks->all_ranks.connection)
-        connection_free(group);
+        connection_free_group(group);
     group->connection = NULL;
 }
 
@@ -234,12 +234,12 @@ bool group_all_gather_host(const struct rank_group *group, const void *send_buff
 void collectives_group_start(const struct rank_group *group)
 {
     if (group->size > 1)
-        connection_group_start();
+        connection_collectives_group_start();
 }
 
 bool collectives_group_end(const struct rank_group *group, struct error *error)
 {
-    return group->size == 1 || connection_group_end(group, error);
+    return group->size == 1 || connection_collectives_group_end(group, error);
 }
 
 bool ranks_stream_barrier(const struct ranks *ranks, struct error *error)
@@ -265,7 +265,7 @@ static void hear(const struct ranks *ranks, const int32_t *all, struct error *er
                          ranks->all_ranks.rank, ranks->current_stage_name, r);
 }
 
-bool ranks_share_failure(struct ranks *ranks, struct error *error)
+bool ranks_exchange_failures(struct ranks *ranks, struct error *error)
 {
     const int32_t own = (int32_t)error->result;
     struct error failed = {.result = RUN_VERIFIED};

@@ -33,7 +33,7 @@ struct ranks {
     double time_limit_seconds;      /**< time limit for each collective, in seconds */
     const char *current_stage_name; /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
-    /** Set once ranks_share_failure() has reached all ranks, which can then disconnect cleanly. */
+    /** Set once ranks_exchange_failures() has reached all ranks, which can then disconnect cleanly. */
     bool failure_has_reached_all_ranks;
     float *scratch_float;          /**< one float in device memory, used by the connection */
     int num_forked_ranks;          /**< number of ranks that this program forked; 0 if mpirun started the ranks */
@@ -44,7 +44,7 @@ struct ranks {
 extern const char connection_version[];
 
 /** True if ranks_fork() may be called; each process then gets a GPU. */
-extern const bool connection_forks;
+extern const bool connection_can_fork_ranks;
 
 /**
  * Forks `num_processes` processes, which become the ranks, and returns true in each of them. Must be called before any
@@ -120,7 +120,7 @@ bool group_all_gather_host(const struct rank_group *group, const void *send_buff
  * error names that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid
  * argument, only rank 0 reports the failure, and the error text of the others becomes "".
  */
-bool ranks_share_failure(struct ranks *ranks, struct error *error);
+bool ranks_exchange_failures(struct ranks *ranks, struct error *error);
 
 /**
  * The connection's implementations of the functions above, for groups of at least two ranks, with the same contracts.
@@ -128,10 +128,10 @@ bool ranks_share_failure(struct ranks *ranks, struct error *error);
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
 bool connection_stream_barrier(const struct ranks *ranks, struct error *error);
-bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
-void connection_free(struct rank_group *group);
-void connection_group_start(void);
-bool connection_group_end(const struct rank_group *group, struct error *error);
+bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
+void connection_free_group(struct rank_group *group);
+void connection_collectives_group_start(void);
+bool connection_collectives_group_end(const struct rank_group *group, struct error *error);
 bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
                            void *receive_buffer, struct error *error);
 bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);
@@ -147,8 +147,8 @@ bool group_error_set_timeout(const struct rank_group *group, struct error *error
 
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {
-    _Atomic int is_set;
-    char nccl_id[128]; /**< NCCL's id, valid once is_set is nonzero */
+    _Atomic int nccl_id_is_set;
+    char nccl_id[128]; /**< NCCL's id, valid once nccl_id_is_set is nonzero */
 };
 
 #endif

@@ -6,8 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void parallel_describe_run(struct program *program, struct parallel_options *options, const struct rank_share *share,
-                           const struct moe_problem *problem, int block_size)
+void parallel_describe_run_and_set_defaults(struct program *program, struct parallel_options *options,
+                                            const struct rank_share *share, const struct moe_problem *problem,
+                                            int block_size)
 {
     char tokens[64];
 
@@ -35,7 +36,7 @@ static void number_or_nothing(struct record *row, int width, const char *name, b
     record_add_column(row, width, name, "%s", text);
 }
 
-static void report_stage(const struct layer_stage *stage, bool has_times, struct record *list)
+static void report_stage(const struct layer_stage *stage, bool can_measure_times, struct record *list)
 {
     struct record *const row = record_list_add_row(list, IN_TABLE | IN_JSON);
     const double algorithm = stage->median_us > 0.0 ? 1e-3 * stage->array_bytes / stage->median_us : 0.0;
@@ -49,7 +50,7 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
     record_add_column(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->array_bytes, digits) : "");
     record_add_column(row, 15, "over the bus", "%s",
                       moves ? format_thousands((uint64_t)stage->received_bytes, digits) : "");
-    if (has_times) {
+    if (can_measure_times) {
         record_add_column(row, 10, "us", "%.1f", stage->median_us);
         number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
         number_or_nothing(row, 9, "bus GB/s", moves, 2, bus);
@@ -59,15 +60,15 @@ static void report_stage(const struct layer_stage *stage, bool has_times, struct
     record_add_number(row, IN_JSON, "ranks", "%d", stage->num_ranks);
     record_add_number(row, IN_JSON, "bytes", "%.0f", stage->array_bytes);
     record_add_number(row, IN_JSON, "bytes_over_the_bus", "%.0f", stage->received_bytes);
-    if (has_times) {
+    if (can_measure_times) {
         record_add_number(row, IN_JSON, "us", "%.2f", stage->median_us);
         record_add_number(row, IN_JSON, "algorithm_gb_per_s", "%.3f", algorithm);
         record_add_number(row, IN_JSON, "bus_gb_per_s", "%.3f", bus);
     }
 }
 
-void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
-                     const struct parallel_layer *layer)
+void report_add_parallel_run(struct program *program, const struct parallel_options *options,
+                             const struct moe_problem *problem, const struct parallel_layer *layer)
 {
     const struct rank_share *const share = layer->share;
     struct moe_problem run = *problem;
@@ -77,15 +78,15 @@ void parallel_report(struct program *program, const struct parallel_options *opt
 
     run.block_size = layer->problem->block_size; /* the rank's block size */
     head = program_begin_report(program);
-    if (layer->has_times)
+    if (layer->can_measure_times)
         report_add_provenance(program, head);
     moe_report_problem(&options->moe, &run, true, head);
-    result = program_report_result(program);
+    result = program_report_correctness(program);
     record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", share->num_ranks,
                     share->dp_size, share->tp_size);
     record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
                     share->num_expert_parts, share->num_expert_parts == 1 ? "" : "s", share->num_intermediate_slices,
-                    share->num_intermediate_slices == 1 ? "" : "s", share->num_local, problem->num_experts);
+                    share->num_intermediate_slices == 1 ? "" : "s", share->num_local_experts, problem->num_experts);
     for (int s = 0; s < layer->num_stages; s++)
         received += layer->stages[s].received_bytes;
     record_add_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
@@ -99,5 +100,5 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     record_add_text(result, IN_TABLE, NULL, "%s", "");
     list = record_add_list(result, IN_TABLE | IN_JSON, "stages");
     for (int s = 0; s < layer->num_stages; s++)
-        report_stage(&layer->stages[s], layer->has_times, list);
+        report_stage(&layer->stages[s], layer->can_measure_times, list);
 }

@@ -24,11 +24,12 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, share->num_ranks, error))
         return false;
     for (int r = 0; r < share->num_ranks; r++)
-        parts[r] = (share->cu_tokens[r / share->tp_size + 1] - share->cu_tokens[r / share->tp_size]) * (int64_t)row;
+        parts[r] = (share->token_offsets[r / share->tp_size + 1] - share->token_offsets[r / share->tp_size]) *
+                   (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
     good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
-           group_all_gather(&layer->ranks->all_ranks, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
-                            error);
+           group_all_gather(&layer->ranks->all_ranks, tensor_data(layer->arrays, RANK_RESULT, TENSOR_ON_DEVICE), parts,
+                            device, error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
         if (status == cudaSuccess)
@@ -47,8 +48,8 @@ static void assemble(const struct parallel_layer *layer, const char *results, in
     const size_t row = row_bytes(layer);
 
     for (int d = 0; d < share->dp_size; d++) {
-        const size_t begin = (size_t)share->cu_tokens[d] * row;
-        const size_t bytes = (size_t)(share->cu_tokens[d + 1] - share->cu_tokens[d]) * row;
+        const size_t begin = (size_t)share->token_offsets[d] * row;
+        const size_t bytes = (size_t)(share->token_offsets[d + 1] - share->token_offsets[d]) * row;
 
         memcpy(output + begin, results + begin * (size_t)share->tp_size + (size_t)t * bytes, bytes);
     }
@@ -61,7 +62,7 @@ bool results_check(const struct parallel_layer *layer, const char *results, stru
 
     whole->num_intermediate_slices = layer->share->num_intermediate_slices;
     for (int t = 0; good && t < layer->share->tp_size; t++) {
-        assemble(layer, results, t, tensors->tensor[MOE_OUTPUT].host.data);
+        assemble(layer, results, t, tensors->tensor[MOE_TENSOR_OUTPUT].host.data);
         good = moe_check(whole, tensors, error);
     }
     return good;

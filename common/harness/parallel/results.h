@@ -5,8 +5,8 @@
 #include "harness/parallel/layer.h"
 
 /**
- * All-gathers the RESULT array of every rank, in rank order, into host memory. The ranks of a TP group are expected
- * to have the same result. The caller must free `results` even after a failure.
+ * All-gathers the RANK_RESULT array of every rank, in rank order, into host memory. The ranks of a TP group are
+ * expected to have the same result. The caller must free `results` even after a failure.
  */
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 

@@ -25,7 +25,8 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 
         return error_set(
             error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started; start %" PRId64 ": mpirun -n %" PRId64 " ...%s",
-            dp ? dp : 1, tp, size, size == 1 ? "was" : "were", wanted, wanted, connection_forks ? ", or --gpus" : "");
+            dp ? dp : 1, tp, size, size == 1 ? "was" : "were", wanted, wanted,
+            connection_can_fork_ranks ? ", or --gpus" : "");
     }
     share->num_expert_parts = options->ep_size ? options->ep_size : size;
     if (size % share->num_expert_parts != 0)
@@ -37,7 +38,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
 
-/** Parses "5,0,17", one number per TP group, into the prefix sums cu_tokens. */
+/** Parses "5,0,17", one number per TP group, into the prefix sums token_offsets. */
 static bool parse_tokens(const char *list, struct rank_share *share, struct error *error)
 {
     const char *at = list;
@@ -56,7 +57,7 @@ static bool parse_tokens(const char *list, struct rank_share *share, struct erro
         snprintf(digits, sizeof digits, "%.*s", (int)length, at);
         if (!parse_integer("tokens-per-group", digits, 0, INT_MAX, &count, error))
             return false;
-        share->cu_tokens[d + 1] = share->cu_tokens[d] + count;
+        share->token_offsets[d + 1] = share->token_offsets[d] + count;
         at += length + 1;
     }
     return true;
@@ -66,26 +67,26 @@ bool split_set_num_tokens(struct parallel_options *options, struct rank_share *s
 {
     struct program_options *const program = &options->moe.program;
 
-    if (!ALLOCATE_ARRAY(share->cu_tokens, share->dp_size + 1, error))
+    if (!ALLOCATE_ARRAY(share->token_offsets, share->dp_size + 1, error))
         return false;
-    share->cu_tokens[0] = 0;
-    if (!options->tokens_per_group)
+    share->token_offsets[0] = 0;
+    if (!options->tokens_per_group_list)
         return true;
-    if (!parse_tokens(options->tokens_per_group, share, error))
+    if (!parse_tokens(options->tokens_per_group_list, share, error))
         return false;
-    if (program->num_tokens_given && program->num_tokens != share->cu_tokens[share->dp_size])
+    if (program->num_tokens_given && program->num_tokens != share->token_offsets[share->dp_size])
         return error_set(error, "--num-tokens: %" PRId64 "; --tokens-per-group has %" PRId64, program->num_tokens,
-                         share->cu_tokens[share->dp_size]);
+                         share->token_offsets[share->dp_size]);
     program->num_tokens_given = true;
-    program->num_tokens = share->cu_tokens[share->dp_size];
+    program->num_tokens = share->token_offsets[share->dp_size];
     return true;
 }
 
 int64_t rank_share_first_token(const struct rank_share *share, int rank)
 {
-    const int64_t *const cu_tokens = share->cu_tokens + rank / share->tp_size;
+    const int64_t *const token_offsets = share->token_offsets + rank / share->tp_size;
 
-    return cu_tokens[0] + (cu_tokens[1] - cu_tokens[0]) * (rank % share->tp_size) / share->tp_size;
+    return token_offsets[0] + (token_offsets[1] - token_offsets[0]) * (rank % share->tp_size) / share->tp_size;
 }
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
@@ -97,13 +98,13 @@ static void deal_experts(const struct parallel_options *options, bool shuffled, 
     struct random random = random_seed(options->moe.program.seed, SEQUENCE_OWNERS);
 
     for (int e = 0; e < num_experts; e++)
-        share->owner_parts[e] = (int32_t)((int64_t)e * share->num_expert_parts / num_experts);
+        share->part_of_expert[e] = (int32_t)((int64_t)e * share->num_expert_parts / num_experts);
     for (int e = num_experts - 1; shuffled && e > 0; e--) {
         const uint32_t other = random_below(&random, (uint32_t)e + 1);
-        const int32_t owner = share->owner_parts[e];
+        const int32_t owner = share->part_of_expert[e];
 
-        share->owner_parts[e] = share->owner_parts[other];
-        share->owner_parts[other] = owner;
+        share->part_of_expert[e] = share->part_of_expert[other];
+        share->part_of_expert[other] = owner;
     }
 }
 
@@ -113,7 +114,7 @@ static void number_experts(int part, int num_experts, struct rank_share *share)
     int32_t next = 0;
 
     for (int e = 0; e < num_experts; e++)
-        share->expert_map[e] = share->owner_parts[e] == part ? next++ : -1;
+        share->expert_map[e] = share->part_of_expert[e] == part ? next++ : -1;
 }
 
 /**
@@ -128,25 +129,25 @@ static bool read_maps(const char *path, const struct npy_array *file, int num_ex
     bool good = ALLOCATE_ARRAY(map, num_experts, error);
 
     for (int e = 0; e < num_experts; e++)
-        share->owner_parts[e] = -1;
+        share->part_of_expert[e] = -1;
     for (int part = 0; good && part < share->num_expert_parts; part++) {
         const struct npy_array row = {
             file->dtype, 1, {num_experts}, (char *)file->data + (size_t)part * num_experts * dtype_size(file->dtype)};
 
         good = align_convert_expert_map(&row, num_experts, map, error);
         for (int e = 0; good && e < num_experts; e++) {
-            if (map[e] >= 0 && share->owner_parts[e] >= 0)
-                good = error_set(error, "%s: expert %d is in row %d and in row %d", path, e, share->owner_parts[e],
+            if (map[e] >= 0 && share->part_of_expert[e] >= 0)
+                good = error_set(error, "%s: expert %d is in row %d and in row %d", path, e, share->part_of_expert[e],
                                  part);
             if (map[e] >= 0)
-                share->owner_parts[e] = part;
+                share->part_of_expert[e] = part;
         }
         if (good && part == own_part)
             memcpy(share->expert_map, map, (size_t)num_experts * sizeof *map);
     }
     free(map);
     for (int e = 0; good && e < num_experts; e++)
-        if (share->owner_parts[e] < 0)
+        if (share->part_of_expert[e] < 0)
             good = error_set(error, "%s: expert %d has no owner: it is -1 in every row", path, e);
     return good;
 }
@@ -175,21 +176,21 @@ static bool split_experts(const struct parallel_options *options, const char *ma
     if (share->num_expert_parts > num_experts)
         return error_set(error, "--ep: %d parts of %d expert%s; a part must have one at least", share->num_expert_parts,
                          num_experts, num_experts == 1 ? "" : "s");
-    if (!ALLOCATE_ARRAY(share->owner_parts, num_experts, error) ||
+    if (!ALLOCATE_ARRAY(share->part_of_expert, num_experts, error) ||
         !ALLOCATE_ARRAY(share->expert_map, num_experts, error) ||
         !ALLOCATE_ARRAY(share->local_experts, num_experts, error))
         return false;
-    if (source == ARRAY_FILE) {
+    if (source == ARRAY_SOURCE_FILE) {
         if (!map_from_file(map, num_experts, share, error))
             return false;
     } else {
-        deal_experts(options, source == ARRAY_RANDOM, num_experts, share);
+        deal_experts(options, source == ARRAY_SOURCE_RANDOM, num_experts, share);
         number_experts(share->rank / share->num_intermediate_slices, num_experts, share);
     }
     for (int e = 0; e < num_experts; e++)
         if (share->expert_map[e] >= 0) {
             share->local_experts[share->expert_map[e]] = e;
-            share->num_local++;
+            share->num_local_experts++;
         }
     return true;
 }
@@ -203,24 +204,24 @@ bool split_layer(const struct parallel_options *options, const char *expert_map_
         return error_set(error,
                          "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
                          problem->intermediate_size, share->num_intermediate_slices);
-    share->slice_size = problem->intermediate_size / share->num_intermediate_slices;
-    for (int d = 0; !options->tokens_per_group && d < share->dp_size; d++)
-        share->cu_tokens[d + 1] = problem->num_tokens * (d + 1) / share->dp_size;
-    share->own_begin = share->cu_tokens[tp_group];
-    share->own_end = share->cu_tokens[tp_group + 1];
+    share->intermediate_slice_size = problem->intermediate_size / share->num_intermediate_slices;
+    for (int d = 0; !options->tokens_per_group_list && d < share->dp_size; d++)
+        share->token_offsets[d + 1] = problem->num_tokens * (d + 1) / share->dp_size;
+    share->own_tokens_begin = share->token_offsets[tp_group];
+    share->own_tokens_end = share->token_offsets[tp_group + 1];
     if (options->dispatch == DISPATCH_ALL_TO_ALL) {
-        share->own_begin = rank_share_first_token(share, share->rank);
-        share->own_end = share->rank % share->tp_size + 1 < share->tp_size
-                             ? rank_share_first_token(share, share->rank + 1)
-                             : share->cu_tokens[tp_group + 1];
+        share->own_tokens_begin = rank_share_first_token(share, share->rank);
+        share->own_tokens_end = share->rank % share->tp_size + 1 < share->tp_size
+                                    ? rank_share_first_token(share, share->rank + 1)
+                                    : share->token_offsets[tp_group + 1];
     }
     return split_experts(options, expert_map_option, problem->num_experts, share, error);
 }
 
 void rank_share_free(struct rank_share *share)
 {
-    free(share->cu_tokens);
-    free(share->owner_parts);
+    free(share->token_offsets);
+    free(share->part_of_expert);
     free(share->expert_map);
     free(share->local_experts);
 }

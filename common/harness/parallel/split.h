@@ -12,12 +12,13 @@
  */
 struct rank_share {
     int num_ranks, rank, dp_size, tp_size, num_expert_parts, num_intermediate_slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each TP group's tokens, followed by the total */
-    int32_t *owner_parts;   /**< [E] the part to which each expert belongs */
-    int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */
-    int32_t *local_experts; /**< [num_local] expert of each local id */
-    int num_local, slice_size;
-    int64_t own_begin, own_end; /**< this rank's tokens: its TP group's or, with all-to-all, a share of them */
+    int64_t *token_offsets;  /**< [dp + 1] number of tokens before each TP group's tokens, followed by the total */
+    int32_t *part_of_expert; /**< [E] the part to which each expert belongs */
+    int32_t *expert_map;     /**< [E] local id of each expert on this rank, or -1 if on another rank */
+    int32_t *local_experts;  /**< [num_local_experts] expert of each local id */
+    int num_local_experts, intermediate_slice_size;
+    int64_t own_tokens_begin,
+        own_tokens_end; /**< this rank's tokens: its TP group's or, with all-to-all, a share of them */
 };
 // [split]
 

@@ -23,7 +23,7 @@ static const struct option_row table[] = {
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
     return gate_options_command_traits(&options->gate, program) |
-           (parse_array_source(options->expert_map_option) == ARRAY_RANDOM ? IS_RANDOM : 0);
+           (parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM ? TRAIT_USES_SEED : 0);
 }
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
@@ -38,7 +38,7 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
         !program_reject_unused_seed(program, options_traits(options, program)))
         return false;
     if (!options->gate.program.num_tokens_given && !options->gate.program.bench &&
-        options->gate.source == GATE_SOURCE_ROUTER) {
+        options->gate.source == GATE_LOGITS_SOURCE_ROUTER) {
         options->gate.program.num_tokens = USUAL_TOKENS;
         options->gate.program.num_tokens_given = true;
     }

@@ -23,14 +23,15 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
 void routing_options_set_command(const struct routing_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
-void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                            struct covering_design *covering);
+void routing_start_covering_design(const struct routing_implementation *implementation, uint64_t seed,
+                                   bool stop_after_corners, struct covering_design *covering);
 
 /**
  * Sets the options to the next problem that the implementation supports; the caller accepts it with
  * covering_accept_problem(). Returns false if no problem is left.
  */
-bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
-                              uint64_t seed, struct routing_options *options);
+bool routing_options_set_next_problem(struct covering_design *covering,
+                                      const struct routing_implementation *implementation, uint64_t seed,
+                                      struct routing_options *options);
 
 #endif

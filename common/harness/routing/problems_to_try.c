@@ -9,15 +9,16 @@ static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_
     [LAUNCHES - NUM_GATE_DIMENSIONS] = {CORNERS(1, 2, 3)},
 };
 
-void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
-                            struct covering_design *covering)
+void routing_start_covering_design(const struct routing_implementation *implementation, uint64_t seed,
+                                   bool stop_after_corners, struct covering_design *covering)
 {
-    gate_covering_start(implementation->kernel_switch_tokens, seed, stop_after_corners, covering);
+    gate_start_covering_design(implementation->kernel_switch_tokens, seed, stop_after_corners, covering);
     covering_add_dimensions(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 
-bool routing_set_next_problem(struct covering_design *covering, const struct routing_implementation *implementation,
-                              uint64_t seed, struct routing_options *options)
+bool routing_options_set_next_problem(struct covering_design *covering,
+                                      const struct routing_implementation *implementation, uint64_t seed,
+                                      struct routing_options *options)
 {
     while (covering_propose_problem(covering)) {
         struct routing_problem problem;
@@ -27,7 +28,7 @@ bool routing_set_next_problem(struct covering_design *covering, const struct rou
         if (!gate_options_set_proposed_problem(covering, implementation->kernel_switch_tokens, seed, &options->gate))
             continue;
         options->gate.program.num_launches = (int)covering_proposed_corner(covering, LAUNCHES);
-        if (routing_derive_align_problem(options, implementation, &problem, &(struct error){0}))
+        if (routing_problem_from_options(options, implementation, &problem, &(struct error){0}))
             return true;
     }
     return false;

@@ -11,7 +11,7 @@
 static void name_run(const struct routing_options *options, const struct routing_problem *problem,
                      struct program *program)
 {
-    const bool generated = options->gate.source == GATE_SOURCE_GENERATED;
+    const bool generated = options->gate.source == GATE_LOGITS_SOURCE_GENERATED;
     char gate[256], choices[32], slots[32];
 
     routing_options_set_command(options, program);
@@ -23,7 +23,8 @@ static void name_run(const struct routing_options *options, const struct routing
                  program->distribution_name, options->gate.program.seed);
     else
         snprintf(program->input_text, sizeof program->input_text, "%s",
-                 options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
+                 options->gate.source == GATE_LOGITS_SOURCE_FILE ? options->gate.logits_path
+                                                                 : "the real router's logits");
     snprintf(program->verified_text, sizeof program->verified_text,
              "%s ids, their weights, %s slots in ascending groups",
              format_thousands(gate_num_ids(&problem->gate), choices),
@@ -54,7 +55,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
 /** Reports the padded length and the other statistics of a verified list of rows. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
-    const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
+    const int32_t padded = *routing_buffers_at(tensors, TENSOR_ON_HOST).align.num_tokens_post_padded;
     char used[32], slots[32];
 
     record_add_text(report, IN_TABLE, "padded", "%s of %s slots, %d blocks of %d",
@@ -73,12 +74,12 @@ static void report_list(const struct routing_problem *problem, const struct tens
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
-    struct checked_launch launch = routing_checked_launch(&problem, &chapter->implementation);
+    struct checked_launch launch = routing_make_checked_launch(&problem, &chapter->implementation);
     struct routing_problem alone; /* the same problem, but without overlapping launches */
     const struct routing_implementation *const implementation_before = options->gate.problem.overlap
                                                                            ? &chapter->implementation
                                                                            : &chapter->previous;
-    struct checked_launch before = routing_checked_launch(&alone, implementation_before);
+    struct checked_launch before = routing_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     const bool loaded = routing_load_input(options, &chapter->implementation, &problem, &tensors, &program->error);
 
@@ -89,10 +90,10 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     before.shared_bytes = implementation_before->shared_bytes ? implementation_before->shared_bytes(&problem) : 0;
     alone = problem;
     alone.gate.overlap = alone.align.overlap = false;
-    program_run_launch(program, &launch, &tensors);
-    program_time_previous_launch(program, &before, &tensors);
+    program_run_checked_launch(program, &launch, &tensors);
+    program_time_previous_chapter(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
-    struct record *const report = program_report_result(program);
+    struct record *const report = program_report_correctness(program);
 
     if (report && program->error.result == RUN_VERIFIED)
         report_list(&problem, &tensors, report);
@@ -111,14 +112,14 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
         return program_print_error(&program);
     if (options.gate.problem.overlap)
         program_use_overlapping_launches(&program);
-    if (!program_open(&program))
+    if (!program_open_device(&program))
         return program_print_error(&program);
-    routing_covering_start(&chapter->implementation, program.requested_options.seed,
-                           program.requested_options.check_only_corners, &program.covering);
+    routing_start_covering_design(&chapter->implementation, program.requested_options.seed,
+                                  program.requested_options.check_only_corners, &program.covering);
     while (program_begin_next_run(&program)) {
         if (program.requested_options.check_all &&
-            !routing_set_next_problem(&program.covering, &chapter->implementation, program.requested_options.seed,
-                                      &options))
+            !routing_options_set_next_problem(&program.covering, &chapter->implementation,
+                                              program.requested_options.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -10,8 +10,8 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
 {
     struct tensors of_align = {.num_tensors = NUM_ALIGN_TENSORS};
 
-    of_align.tensor[ALIGN_TOPK_IDS] = tensors->tensor[GATE_TOPK_IDS];
-    memcpy(&of_align.tensor[ALIGN_EXPERT_MAP], &tensors->tensor[ROUTING_EXPERT_MAP],
+    of_align.tensor[ALIGN_TENSOR_TOPK_IDS] = tensors->tensor[GATE_TENSOR_TOPK_IDS];
+    memcpy(&of_align.tensor[ALIGN_TENSOR_EXPERT_MAP], &tensors->tensor[ROUTING_TENSOR_EXPERT_MAP],
            (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.tensor);
     return (struct routing_buffers){gate_buffers_at(tensors, location), align_buffers_at(&of_align, location)};
 }
@@ -20,7 +20,7 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
                                        cudaStream_t stream)
 {
     const struct routing_implementation *const implementation = launch->implementation;
-    const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_DEVICE);
+    const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_ON_DEVICE);
 
     return implementation->launch(launch->problem, &buffers, stream);
 }
@@ -29,14 +29,14 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct routing_problem *const problem = launch->problem;
-    const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_HOST);
+    const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_ON_HOST);
 
-    return gate_check(&problem->gate, &buffers.gate, GATE_TIES_LOWER_FIRST, error) &&
+    return gate_check(&problem->gate, &buffers.gate, GATE_TIES_LOWER_WINS, error) &&
            align_check(&problem->align, &buffers.align, true, error);
 }
 
-struct checked_launch routing_checked_launch(const struct routing_problem *problem,
-                                             const struct routing_implementation *implementation)
+struct checked_launch routing_make_checked_launch(const struct routing_problem *problem,
+                                                  const struct routing_implementation *implementation)
 {
     return (struct checked_launch){.launch_kernels = call_implementation,
                                    .verify_outputs = verify,
@@ -46,7 +46,7 @@ struct checked_launch routing_checked_launch(const struct routing_problem *probl
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-bool routing_derive_align_problem(const struct routing_options *options,
+bool routing_problem_from_options(const struct routing_options *options,
                                   const struct routing_implementation *implementation, struct routing_problem *problem,
                                   struct error *error)
 {
@@ -56,7 +56,7 @@ bool routing_derive_align_problem(const struct routing_options *options,
     *problem = (struct routing_problem){*gate, options->align};
     align->num_experts = gate->num_experts;
     align->overlap = gate->overlap;
-    if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
+    if (!align_compute_numel(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_capacity_for_few_ids(align);
     return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
@@ -73,12 +73,12 @@ static bool add_align_tensors(const struct routing_problem *problem,
                               struct tensors *tensors, struct error *error)
 {
     struct tensors of_align;
-    struct tensor *const workspace = &tensors->tensor[ROUTING_WORKSPACE];
+    struct tensor *const workspace = &tensors->tensor[ROUTING_TENSOR_WORKSPACE];
 
     if (!align_tensors_allocate(&problem->align, NULL, has_map, 0, &of_align, error))
         return false;
-    npy_free(&of_align.tensor[ALIGN_TOPK_IDS].host);
-    memcpy(&tensors->tensor[ROUTING_EXPERT_MAP], &of_align.tensor[ALIGN_EXPERT_MAP],
+    npy_free(&of_align.tensor[ALIGN_TENSOR_TOPK_IDS].host);
+    memcpy(&tensors->tensor[ROUTING_TENSOR_EXPERT_MAP], &of_align.tensor[ALIGN_TENSOR_EXPERT_MAP],
            (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.tensor);
     tensors->num_tensors = NUM_ROUTING_TENSORS;
     tensors->poison_byte = of_align.poison_byte; /* neither a valid weight nor a valid id */
@@ -91,14 +91,14 @@ bool routing_load_input(struct routing_options *options, const struct routing_im
                         struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
-    const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_NONE;
+    const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE;
 
     if (!gate_load_input(&options->gate, &any_gate, tensors, error))
         return false;
-    if (routing_derive_align_problem(options, implementation, problem, error) &&
+    if (routing_problem_from_options(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
         align_load_expert_map(options->expert_map_option, problem->align.num_experts, options->gate.program.seed,
-                              tensors->tensor[ROUTING_EXPERT_MAP].host.data, error))
+                              tensors->tensor[ROUTING_TENSOR_EXPERT_MAP].host.data, error))
         return true;
     tensors_free(tensors);
     return false;

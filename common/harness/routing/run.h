@@ -11,9 +11,9 @@
 
 /** Indices of routing's tensors: the gate's, then align's except for the ids, which are already among the gate's. */
 enum {
-    ROUTING_EXPERT_MAP = NUM_GATE_TENSORS,
+    ROUTING_TENSOR_EXPERT_MAP = NUM_GATE_TENSORS,
     NUM_ROUTING_TENSORS = NUM_GATE_TENSORS + NUM_ALIGN_TENSORS - 1,
-    ROUTING_WORKSPACE = NUM_ROUTING_TENSORS - 1
+    ROUTING_TENSOR_WORKSPACE = NUM_ROUTING_TENSORS - 1
 };
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
@@ -28,15 +28,15 @@ bool routing_load_input(struct routing_options *options, const struct routing_im
                         struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
 /**
- * Derives align's part of the problem from the gate's, and checks that the problem is valid and supported. On failure,
- * returns false and sets *error.
+ * Sets the problem to the options' gate and the align problem that follows from it, and checks that the result is valid
+ * and supported. On failure, returns false and sets *error.
  */
-bool routing_derive_align_problem(const struct routing_options *options,
+bool routing_problem_from_options(const struct routing_options *options,
                                   const struct routing_implementation *implementation, struct routing_problem *problem,
                                   struct error *error);
 
-/** Returns the launch and check functions of the implementation, for running and timing. */
-struct checked_launch routing_checked_launch(const struct routing_problem *problem,
-                                             const struct routing_implementation *implementation);
+/** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
+struct checked_launch routing_make_checked_launch(const struct routing_problem *problem,
+                                                  const struct routing_implementation *implementation);
 
 #endif

@@ -52,14 +52,14 @@ enum {
     NUM_RARE
 };
 
-static void read_request_lines(struct run_counters *run)
+static void read_requests_by_pc(struct run_counters *run)
 {
-    _Static_assert((int)MAX_REQUEST_LINES == (int)SIMT_MAX_LINE_REQUESTS, "room for every line");
+    _Static_assert((int)MAX_REQUEST_PCS == (int)SIMT_MAX_LINE_REQUESTS, "room for every line");
     struct simt_line_requests lines[SIMT_MAX_LINE_REQUESTS];
 
-    run->num_request_lines = simt_read_line_requests(lines);
-    for (int i = 0; i < run->num_request_lines; i++)
-        run->request_lines[i] = (struct request_line){lines[i].pc, lines[i].kind, lines[i].num_requests};
+    run->num_request_pcs = simt_read_line_requests(lines);
+    for (int i = 0; i < run->num_request_pcs; i++)
+        run->requests_by_pc[i] = (struct requests_at_pc){lines[i].pc, lines[i].kind, lines[i].num_requests};
 }
 
 void backend_read_counters(struct run_counters *run)
@@ -77,7 +77,7 @@ void backend_read_counters(struct run_counters *run)
     run->num_divergent_branches = simt_read_divergent_branches(branches);
     for (int i = 0; i < run->num_divergent_branches; i++)
         run->divergent_branches[i] = (struct divergent_branch){branches[i].pc, branches[i].num_divergences};
-    read_request_lines(run);
+    read_requests_by_pc(run);
     for (; run->num_kernels < MAX_KERNELS && simt_read_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
@@ -90,8 +90,8 @@ void backend_read_counters(struct run_counters *run)
 /** The counts of source lines: "file:line" and a count for each. */
 struct line_counts {
     int num_lines;
-    char place[MAX_REQUEST_LINES + 1][256];
-    uint64_t count[MAX_REQUEST_LINES];
+    char place[MAX_REQUEST_PCS + 1][256];
+    uint64_t count[MAX_REQUEST_PCS];
 };
 
 /** Adds the count of the code at a program counter to that of its source line. The place after the last is scratch. */
@@ -134,7 +134,7 @@ static void describe_lines(struct line_counts *lines, char *text, size_t size)
 
 void backend_describe_divergent_branches(const struct run_counters *run, char *text, size_t size)
 {
-    _Static_assert((int)MAX_DIVERGENT_BRANCHES <= (int)MAX_REQUEST_LINES, "room for every branch");
+    _Static_assert((int)MAX_DIVERGENT_BRANCHES <= (int)MAX_REQUEST_PCS, "room for every branch");
     struct line_counts lines = {0};
 
     for (int i = 0; i < run->num_divergent_branches; i++)
@@ -142,17 +142,18 @@ void backend_describe_divergent_branches(const struct run_counters *run, char *t
     describe_lines(&lines, text, size);
 }
 
-void backend_count_request_lines(void)
+void backend_enable_request_counts_by_line(void)
 {
     simt_enable_line_request_counts();
 }
 
-void backend_describe_request_lines(const struct run_counters *run, const char *counter_name, char *text, size_t size)
+void backend_describe_lines_with_most_requests(const struct run_counters *run, const char *counter_name, char *text,
+                                               size_t size)
 {
     struct line_counts lines = {0};
 
-    for (int i = 0; i < run->num_request_lines; i++) {
-        const struct request_line *const line = &run->request_lines[i];
+    for (int i = 0; i < run->num_request_pcs; i++) {
+        const struct requests_at_pc *const line = &run->requests_by_pc[i];
 
         if (strncmp(counter_name, line->kind, strlen(line->kind)) == 0)
             add_to_line(&lines, line->pc, line->num_requests);
@@ -252,16 +253,16 @@ bool backend_trace_end(FILE *stream, struct error *error)
                            : error_set(error, "--trace: the trace cannot be written: %s", strerror(errno));
 }
 
-bool backend_time_launch(backend_timed_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
-                         struct error *error)
+bool backend_time_launch(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
+                         struct timing *timing, struct error *error)
 {
     (void)launch, (void)context, (void)cache, (void)timing;
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_time_floors(struct launch_time_floors *figures, struct error *error)
+bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error)
 {
-    (void)figures;
+    (void)floors;
     return error_set(error, "the CPU simulator has no times");
 }
 

@@ -947,12 +947,12 @@ static struct simt_counters counters_of(int stride)
 {
     device_x = device_iota();
     device_y = device_words(0);
-    take_counters();
+    read_and_reset_counters();
     strides<<<1, 64>>>(device_x, device_y, stride);
-    expect_good();
+    expect_success();
     assert_int_equal(cudaFree(device_x), cudaSuccess);
     assert_int_equal(cudaFree(device_y), cudaSuccess);
-    return take_counters();
+    return read_and_reset_counters();
 }
 
 /**
@@ -998,10 +998,10 @@ static void counts_behind_a_branch(void **)
 {
     device_x = device_iota();
     device_y = device_words(0);
-    take_counters();
+    read_and_reset_counters();
     reconverges<<<1, 64>>>(device_x, device_y);
-    expect_good();
-    const struct simt_counters counters = take_counters();
+    expect_success();
+    const struct simt_counters counters = read_and_reset_counters();
 
     assert_int_equal(counters.global_store_requests, 1);
     assert_int_equal(counters.basic_blocks, 3);
@@ -1042,8 +1042,8 @@ static void runs(void **state)
     device_x = device_iota();
     device_y = device_words(0);
     kernel->run(kernel->threads);
-    expect_good();
-    const int *y = take_words(device_y);
+    expect_success();
+    const int *y = download_and_free_words(device_y);
 
     for (int i = 0; i < kernel->threads; i++)
         if (y[i] != kernel->expected(i))

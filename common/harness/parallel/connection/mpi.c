@@ -4,7 +4,7 @@
  */
 #include "harness/parallel/ranks.h"
 
-const bool connection_forks = false;
+const bool connection_can_fork_ranks = false;
 
 #ifdef HAVE_MPI
 
@@ -78,7 +78,7 @@ bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
     return true;
 }
 
-bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
+bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     MPI_Comm comm;
 
@@ -90,7 +90,7 @@ bool connection_split(const struct rank_group *parent, int color, struct rank_gr
     return true;
 }
 
-void connection_free(struct rank_group *group)
+void connection_free_group(struct rank_group *group)
 {
     MPI_Comm comm = comm_of(group);
 
@@ -162,11 +162,11 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
 }
 
 /** Does nothing, because MPI cannot group collectives. */
-void connection_group_start(void)
+void connection_collectives_group_start(void)
 {
 }
 
-bool connection_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
@@ -231,7 +231,7 @@ bool connection_all_to_all(const struct rank_group *group, const void *send_buff
 
 #else
 
-#define CONNECTION_MISSING "MPI"
+#define CONNECTION_MISSING_LIBRARY "MPI"
 #include "harness/parallel/connection/single_rank.h"
 
 #endif

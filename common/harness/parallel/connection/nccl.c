@@ -26,7 +26,7 @@ const char connection_version[] = "ranks by: NCCL, MPI\n";
 const char connection_version[] = "ranks by: NCCL\n";
 #endif
 
-const bool connection_forks = true;
+const bool connection_can_fork_ranks = true;
 
 static ncclComm_t comm_of(const struct rank_group *group)
 {
@@ -55,7 +55,7 @@ static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclRe
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-/** True from connection_group_start() to connection_group_end(); per thread, like NCCL's groups. */
+/** Whether connection_collectives_group_start() has begun a group; per thread, like NCCL's groups. */
 static bool is_grouped;
 
 /**
@@ -95,9 +95,9 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
         if (ncclGetUniqueId(id) != ncclSuccess)
             return group_error_set(&ranks->all_ranks, error, "NCCL gives no id");
         memcpy(ranks->rendezvous->nccl_id, id->internal, sizeof id->internal);
-        ranks->rendezvous->is_set = 1;
+        ranks->rendezvous->nccl_id_is_set = 1;
     }
-    while (!ranks->rendezvous->is_set)
+    while (!ranks->rendezvous->nccl_id_is_set)
         if (!backoff_wait(begin, ranks->time_limit_seconds))
             return group_error_set_timeout(&ranks->all_ranks, error);
     memcpy(id->internal, ranks->rendezvous->nccl_id, sizeof id->internal);
@@ -227,7 +227,7 @@ bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
                         error);
 }
 
-bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
+bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclResult_t result;
@@ -246,7 +246,7 @@ bool connection_split(const struct rank_group *parent, int color, struct rank_gr
     return call_is_done(parent, comm_of(group), result, error);
 }
 
-void connection_free(struct rank_group *group)
+void connection_free_group(struct rank_group *group)
 {
     struct error ignored = {0};
     const ncclResult_t result = ncclCommFinalize(comm_of(group));
@@ -263,12 +263,12 @@ static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
     return before == ncclSuccess || before == ncclInProgress ? result : before;
 }
 
-void connection_group_start(void)
+void connection_collectives_group_start(void)
 {
     is_grouped = ncclGroupStart() == ncclSuccess;
 }
 
-bool connection_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
 {
     const bool began = is_grouped;
 
@@ -324,9 +324,9 @@ bool connection_all_to_all(const struct rank_group *group, const void *send_buff
 
 #else
 
-#define CONNECTION_MISSING "NCCL"
+#define CONNECTION_MISSING_LIBRARY "NCCL"
 #include "harness/parallel/connection/single_rank.h"
 
-const bool connection_forks = false;
+const bool connection_can_fork_ranks = false;
 
 #endif

@@ -17,7 +17,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
            group_error_set(&ranks->all_ranks, error,
                            "%s ranks were started, but this program was built without %s, for one; "
                            "sh common/setup.sh checks installs MPI; then build it again",
-                           size, CONNECTION_MISSING);
+                           size, CONNECTION_MISSING_LIBRARY);
 }
 
 void connection_close(struct ranks *ranks)
@@ -32,22 +32,22 @@ bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
     return true;
 }
 
-bool connection_split(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
+bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     (void)parent, (void)color, (void)group, (void)error;
     return true;
 }
 
-void connection_free(struct rank_group *group)
+void connection_free_group(struct rank_group *group)
 {
     (void)group;
 }
 
-void connection_group_start(void)
+void connection_collectives_group_start(void)
 {
 }
 
-bool connection_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
