@@ -318,8 +318,8 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
                  const struct npy_array files[NUM_MOE_FILES], const struct sizes *sizes, struct moe_layer *layer,
                  struct tensors *tensors, struct error *error)
 {
-    const struct moe_host_weights weights = {options->file_paths[MOE_FILE_W13] != NULL,
-                                             options->file_paths[MOE_FILE_W2] != NULL};
+    const struct moe_weights_on_host weights = {options->file_paths[MOE_FILE_W13] != NULL,
+                                                options->file_paths[MOE_FILE_W2] != NULL};
 
     if (!settle_problem(options, implementation, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;

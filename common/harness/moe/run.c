@@ -75,7 +75,7 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
 }
 
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_host_weights weights, struct tensors *tensors, struct error *error)
+                          struct moe_weights_on_host weights, struct tensors *tensors, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const enum dtype dtype = problem->dtype;
@@ -87,8 +87,8 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
 
     *tensors = (struct tensors){
         .tensor = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
-                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_on_host),
-                   weights_tensor("w2", layer, h, i, w2, weights.w2_on_host),
+                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13),
+                   weights_tensor("w2", layer, h, i, w2, weights.w2),
                    {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
                    {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
                    {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
@@ -125,8 +125,8 @@ bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_lay
                                struct error *error)
 {
     static const int same[] = {MOE_TENSOR_HIDDEN, MOE_TENSOR_W13, MOE_TENSOR_W2};
-    const struct moe_host_weights weights = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
-                                             other->tensor[MOE_TENSOR_W2].host.data != NULL};
+    const struct moe_weights_on_host weights = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
+                                                other->tensor[MOE_TENSOR_W2].host.data != NULL};
 
     if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;

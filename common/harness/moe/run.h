@@ -40,8 +40,8 @@ struct moe_layer {
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
-struct moe_host_weights {
-    bool w13_on_host, w2_on_host;
+struct moe_weights_on_host {
+    bool w13, w2;
 };
 
 /**
@@ -50,7 +50,7 @@ struct moe_host_weights {
  * from the routing, but not weights with a host copy. If memory runs out, frees everything and returns false.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_host_weights weights, struct tensors *tensors, struct error *error);
+                          struct moe_weights_on_host weights, struct tensors *tensors, struct error *error);
 
 /**
  * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything

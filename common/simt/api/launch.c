@@ -222,7 +222,7 @@ static cudaError_t run(const struct launch *launch)
     simt_faulted = false;
     simt_fault_store_callers = simt_store_lane_callers;
     simt_fault_end_thread = simt_end_faulted_lane;
-    simt_find_access_at = simt_find_unreplayed_access;
+    simt_find_pending_access = simt_find_pending_access_address;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_host_unlock_to_depth(depth);

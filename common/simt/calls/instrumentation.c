@@ -138,7 +138,7 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
                                  .pc = pc,
                                  .site_index = site_of_pc(pc),
                                  .byte_mask = 0xf,
-                                 .atomic_kind = touch.kind,
+                                 .atomic_flags = touch.kind,
                                  .reads_old_value = touch.reads_old_value,
                                  .may_include_padding = touch.may_include_padding || bytes >= 8,
                                  .access_type = touch.what,
@@ -153,11 +153,11 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
     if (bytes < 4) {
         access.address -= offset % 4;
         access.byte_mask = (uint8_t)(((1u << bytes) - 1) << offset % 4);
-        access.atomic_kind |= bytes == 1 ? ATOMIC_1_BYTE : offset % 4 ? ATOMIC_HIGH_2_BYTES : ATOMIC_LOW_2_BYTES;
+        access.atomic_flags |= bytes == 1 ? ATOMIC_1_BYTE : offset % 4 ? ATOMIC_HIGH_2_BYTES : ATOMIC_LOW_2_BYTES;
         shadow_word(cell, access);
         return;
     }
-    access.atomic_kind |= bytes == 4 ? ATOMIC_4_BYTES : ATOMIC_8_BYTES;
+    access.atomic_flags |= bytes == 4 ? ATOMIC_4_BYTES : ATOMIC_8_BYTES;
     for (unsigned word = 0; word < bytes / 4; word++) {
         shadow_word(cell + word, access);
         access.address += 4;

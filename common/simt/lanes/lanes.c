@@ -31,7 +31,8 @@ void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
-uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than)
+uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                           uintptr_t reference)
 {
     if (!simt_running.lane)
         return 0;
@@ -48,7 +49,7 @@ uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t a
 
             if (event->pc == pc &&
                 (kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC) &&
-                is_other(address, than))
+                matches(address, reference))
                 return address;
         }
     }

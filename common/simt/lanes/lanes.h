@@ -261,11 +261,11 @@ static inline int64_t simt_loop_watchdog_events(void)
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS]);
 /**
- * Returns an address in global memory among the unreplayed events of the running warp that have the program counter
- * `pc`, one for which `is_other` is true; returns 0 if there is none.
+ * Returns the address of an access to global memory that a lane of the running warp has made at the program counter `pc`
+ * and that has not been replayed yet, one for which matches(address, reference) is true; returns 0 if there is none.
  */
-uintptr_t simt_find_unreplayed_access(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than),
-                                      uintptr_t than);
+uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                           uintptr_t reference);
 /** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
 void simt_end_faulted_lane(uintptr_t pc);
 

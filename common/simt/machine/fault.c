@@ -286,10 +286,10 @@ static void append_advice(char *line, size_t size, const char *kind)
         snprintf(line + length, size - length, SIMT_ADVICE_PREFIX "%s", advice);
 }
 
-/** Resolves SIMT_KEEP_REST_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
+/** Resolves SIMT_ONLY_IF_FAULT_LINE_MARK: removes it and, unless the lines are the same, the text after it. */
 static void resolve_same_line(char *line, bool same_line)
 {
-    char *const mark = strchr(line, SIMT_KEEP_REST_IF_SAME_LINE[0]);
+    char *const mark = strchr(line, SIMT_ONLY_IF_FAULT_LINE_MARK[0]);
 
     if (mark && same_line)
         memmove(mark, mark + 1, strlen(mark));

@@ -131,6 +131,6 @@ const char *simt_fault_advice(const char *fault_kind);
  * In a fault's text: simt_fault_add_locations() keeps the text after this mark only if the last location before it is
  * the line of the fault.
  */
-#define SIMT_KEEP_REST_IF_SAME_LINE "\003"
+#define SIMT_ONLY_IF_FAULT_LINE_MARK "\003"
 
 #endif

@@ -26,7 +26,8 @@ uintptr_t simt_site_pcs[1 << SITE_BITS];
 struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 struct last_poll simt_last_polls[BLOCK_THREADS];
 bool (*simt_advise_on_mbarriers)(char *text, size_t size);
-uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than), uintptr_t than);
+uintptr_t (*simt_find_pending_access)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                      uintptr_t reference);
 
 uint32_t simt_site_find_or_add(uintptr_t pc)
 {
@@ -69,7 +70,7 @@ static bool in_block_only(const struct past_access *past, const struct word_acce
     const bool reached = access->access_type == ACCESS_ATOMIC || access->access_type == ACCESS_VOLATILE_LOAD;
 
     return reached && (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC &&
-           ((past->access_kind | access->atomic_kind) & ATOMIC_BLOCK_SCOPE);
+           ((past->access_kind | access->atomic_flags) & ATOMIC_BLOCK_SCOPE);
 }
 
 /** Returns a verb phrase for a past access. */
@@ -122,7 +123,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
-        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+        return SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
             "a different index in each thread, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
@@ -134,7 +135,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
             "read; or __syncthreads() between the two";
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
-        return SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+        return SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
             "__syncthreads() between the two, or a second array";
     return "";
@@ -204,16 +205,16 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
 }
 
 /** Returns whether the two addresses in global memory belong to different allocations or variables. */
-static bool is_in_other_array(uintptr_t address, uintptr_t than)
+static bool is_in_other_array(uintptr_t address, uintptr_t reference)
 {
-    const uintptr_t offset = address - simt_memory.arena_begin, other_offset = than - simt_memory.arena_begin;
+    const uintptr_t offset = address - simt_memory.arena_begin, other_offset = reference - simt_memory.arena_begin;
     const bool in_arena = offset < simt_memory.arena_bytes, other_in_arena = other_offset < simt_memory.arena_bytes;
     uint64_t within;
 
     if (in_arena != other_in_arena)
         return true;
     return in_arena ? simt_arena_allocation_index(offset, &within) != simt_arena_allocation_index(other_offset, &within)
-                    : strcmp(simt_device_variable_name_at(address), simt_device_variable_name_at(than)) != 0;
+                    : strcmp(simt_device_variable_name_at(address), simt_device_variable_name_at(reference)) != 0;
 }
 
 /**
@@ -230,7 +231,8 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
     char of[ARRAY_TEXT_SIZE];
 
     for (int i = 0; i < 2 && !other && access->space == SPACE_GLOBAL && !access->is_deallocation; i++) {
-        other = sites[i] && simt_find_access_at ? simt_find_access_at(sites[i], is_in_other_array, address) : 0;
+        other = sites[i] && simt_find_pending_access ? simt_find_pending_access(sites[i], is_in_other_array, address)
+                                                     : 0;
         if (!other)
             continue;
         simt_describe_array(other, false, of);
@@ -257,7 +259,7 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
     const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
     const int length = advice ? (int)(advice - text) : (int)strlen(text);
 
-    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_KEEP_REST_IF_SAME_LINE[0]),
+    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_ONLY_IF_FAULT_LINE_MARK[0]),
              text, suspicion,
              advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
 }
@@ -321,7 +323,7 @@ static void fault_race(const struct past_access *past, struct word_access access
     char of_update[200], of_mbarrier[400], of_index[420], both[800];
 
     simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (in_block && (*advice == SIMT_KEEP_REST_IF_SAME_LINE[0] || !*advice) &&
+    if (in_block && (*advice == SIMT_ONLY_IF_FAULT_LINE_MARK[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
         simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
@@ -372,7 +374,7 @@ void simt_deferred_race_report(void)
 static bool defer_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
-    const bool alike = !((past->access_kind ^ access.atomic_kind) & ATOMIC_SIZE_MASK);
+    const bool alike = !((past->access_kind ^ access.atomic_flags) & ATOMIC_SIZE_MASK);
     const bool atomic = past->access_kind == PAST_ATOMIC_UPDATERS ||
                         ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
@@ -534,7 +536,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     return marks.inaccessible_mask | marks.unwritten_mask | marks.ldg_read_mask;
 }
 
-void simt_check_load_against_marks(struct shadow_cell *cell, struct word_access access)
+void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t marked = check_marks(access, true) << GLOBAL_WORD_MARKED_SHIFT;
 
@@ -542,7 +544,7 @@ void simt_check_load_against_marks(struct shadow_cell *cell, struct word_access 
     shadow_check_load_races(cell, access);
 }
 
-void simt_check_store_against_marks(struct shadow_cell *cell, struct word_access access)
+void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t marked = check_marks(access, access.reads_old_value) & ~(uint32_t)access.byte_mask;
 
@@ -562,12 +564,12 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     char who[64] = "it";
     /* If both are at one line, the word is written by the next copy at this line. */
     const char *const advice = access.access_type != ACCESS_STORE ? ""
-                               : is_own                           ? SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                               : is_own                           ? SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
                                    "readers: at a second mbarrier, at which they arrive, or "
                                    "__syncthreads()"
-                                        : SIMT_KEEP_REST_IF_SAME_LINE SIMT_ADVICE_PREFIX
+                                        : SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
                                    "one copy of these bytes in place of one by each thread: if (threadIdx.x == 0) "
                                    "before a bulk copy, or a different index in each thread";
 
@@ -757,11 +759,11 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
     if (kind == PAST_READ || kind == PAST_WRITE || access.access_type == ACCESS_LOAD ||
         access.access_type == ACCESS_STORE)
         return false;
-    if (((past->access_kind ^ access.atomic_kind) & ATOMIC_SIZE_MASK) != 0)
+    if (((past->access_kind ^ access.atomic_flags) & ATOMIC_SIZE_MASK) != 0)
         return false;
-    if ((past->access_kind & ATOMIC_SAW_OTHER_BLOCK) && (access.atomic_kind & ATOMIC_BLOCK_SCOPE))
+    if ((past->access_kind & ATOMIC_SAW_OTHER_BLOCK) && (access.atomic_flags & ATOMIC_BLOCK_SCOPE))
         return false;
-    return !((past->access_kind | access.atomic_kind) & ATOMIC_BLOCK_SCOPE) ||
+    return !((past->access_kind | access.atomic_flags) & ATOMIC_BLOCK_SCOPE) ||
            simt_is_epoch_of_running_block(past->epoch);
 }
 
@@ -846,7 +848,7 @@ static uintptr_t update_before_read(const struct access_history *history, const 
 static void check(const struct access_history *history, struct word_access access)
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD ||
-                               (access.access_type == ACCESS_ATOMIC && (access.atomic_kind & ATOMIC_VOLATILE_STORE));
+                               (access.access_type == ACCESS_ATOMIC && (access.atomic_flags & ATOMIC_VOLATILE_STORE));
     struct racing racing;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
@@ -958,7 +960,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
     if (past->access_kind == PAST_ATOMIC_UPDATERS)
         return access.access_type == ACCESS_ATOMIC;
     return access.access_type == ACCESS_LOAD ||
-           ((past->access_kind ^ access.atomic_kind) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
+           ((past->access_kind ^ access.atomic_flags) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
 }
 
 /**
@@ -967,7 +969,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
-    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_kind & ATOMIC_VOLATILE_STORE);
+    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_flags & ATOMIC_VOLATILE_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     bool several;
@@ -1067,7 +1069,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
             (struct past_access){.epoch = simt_order.epoch,
                                  .thread_or_set = (uint16_t)running_thread(),
                                  .byte_mask = bytes,
-                                 .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_kind : PAST_READ,
+                                 .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_flags : PAST_READ,
                                  .site_index = access.site_index},
             access.pc);
     }
@@ -1078,7 +1080,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
                                                                                  .epoch = simt_order.epoch,
                                                                                  .write_epoch = cell->write_epoch,
                                                                                  .packed_write = cell->packed_write,
-                                                                                 .atomic_kind = access.atomic_kind,
+                                                                                 .atomic_flags = access.atomic_flags,
                                                                                  .byte_mask = access.byte_mask};
 }
 
@@ -1140,7 +1142,7 @@ static bool reach_differs(const struct access_history *history, struct word_acce
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const uint8_t kind = history->accesses[i].access_kind;
 
-        if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_kind) & ATOMIC_BLOCK_SCOPE))
+        if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_flags) & ATOMIC_BLOCK_SCOPE))
             return true;
     }
     return false;
@@ -1154,10 +1156,10 @@ static bool reach_differs(const struct access_history *history, struct word_acce
  */
 static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
-    const bool in_block = access.atomic_kind & ATOMIC_BLOCK_SCOPE;
-    bool sees = !(access.atomic_kind & ATOMIC_VOLATILE_STORE) && !reach_differs(history, access);
+    const bool in_block = access.atomic_flags & ATOMIC_BLOCK_SCOPE;
+    bool sees = !(access.atomic_flags & ATOMIC_VOLATILE_STORE) && !reach_differs(history, access);
     const struct first_atomics atomics = find_first_atomics(history);
-    uint8_t kind = PAST_ATOMIC | access.atomic_kind;
+    uint8_t kind = PAST_ATOMIC | access.atomic_flags;
 
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         const struct past_access past = history->accesses[i];
@@ -1165,7 +1167,7 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
         const bool store = past.access_kind & ATOMIC_VOLATILE_STORE;
 
         if ((past.access_kind & PAST_KIND_MASK) != PAST_ATOMIC ||
-            ((past.access_kind ^ access.atomic_kind) & (ATOMIC_SIZE_MASK | ATOMIC_BLOCK_SCOPE)))
+            ((past.access_kind ^ access.atomic_flags) & (ATOMIC_SIZE_MASK | ATOMIC_BLOCK_SCOPE)))
             continue;
         if ((same_block || !in_block) && (sees || simt_accesses_are_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {

@@ -41,7 +41,7 @@ struct word_access {
     uintptr_t pc;
     uint32_t site_index;
     uint8_t byte_mask;        /**< mask of the word's four bytes */
-    uint8_t atomic_kind;      /**< for an atomic or a volatile load: enum atomic_kind */
+    uint8_t atomic_flags;     /**< for an atomic or a volatile load: enum atomic_flags */
     bool reads_old_value;     /**< the atomic does more than store a value */
     bool may_include_padding; /**< the access has 8 bytes or more, some of which may be padding */
     bool is_deallocation;     /**< the word is freed, which is checked like a store */
@@ -50,11 +50,11 @@ struct word_access {
 };
 
 /**
- * Checks an access to a word of global memory against the word's marks (struct word_marks), because the cell says that
- * some of the bytes have a mark.
+ * Check and record an access to a word of global memory of which some bytes have a mark (struct word_marks), as the cell
+ * says: first against the marks, then for races.
  */
-void simt_check_load_against_marks(struct shadow_cell *cell, struct word_access access);
-void simt_check_store_against_marks(struct shadow_cell *cell, struct word_access access);
+void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access access);
+void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_access access);
 /**
  * Records a load by __ldg of bytes that the launch must not write, either before or after the load. Ends the launch if
  * it has already written these bytes.
@@ -132,7 +132,7 @@ static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
 struct last_volatile_load {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, packed_write;
-    uint8_t atomic_kind, byte_mask;
+    uint8_t atomic_flags, byte_mask;
 };
 extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 
@@ -144,10 +144,10 @@ extern struct last_poll simt_last_polls[BLOCK_THREADS];
 
 /**
  * Returns an address in global memory that a lane of the running warp has lately accessed by the call that returns to
- * `pc` and for which `is_other` is true; returns 0 if there is none. Set by the launch.
+ * `pc` and for which `matches` is true; returns 0 if there is none. Set by the launch.
  */
-extern uintptr_t (*simt_find_access_at)(uintptr_t pc, bool (*is_other)(uintptr_t address, uintptr_t than),
-                                        uintptr_t than);
+extern uintptr_t (*simt_find_pending_access)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                             uintptr_t reference);
 /**
  * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
  * returns false. Set when the first mbarrier is initialised.
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) bool shadow_repeats_poll(const stru
     const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
-           last->packed_write == cell->packed_write && last->atomic_kind == access.atomic_kind &&
+           last->packed_write == cell->packed_write && last->atomic_flags == access.atomic_flags &&
            last->byte_mask == access.byte_mask;
 }
 
@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(cell->packed_write & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
-            simt_check_load_against_marks(cell, access);
+            simt_check_load_of_marked_word(cell, access);
             return;
         }
     } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
@@ -262,8 +262,8 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
                                                                         struct word_access access)
 {
     if (access.access_type == ACCESS_ATOMIC)
-        return (packed_write & WRITE_IS_ATOMIC) && (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_kind &&
-               access.atomic_kind < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
+        return (packed_write & WRITE_IS_ATOMIC) && (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_flags &&
+               access.atomic_flags < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
     return !(packed_write & WRITE_IS_ATOMIC) &&
            !(packed_write >> WRITE_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
            shadow_is_ordered_by_barrier_or_thread(write_epoch, packed_write);
@@ -297,10 +297,10 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
                                                                                  struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
-        return access.access_type != ACCESS_ATOMIC || !(access.atomic_kind & ATOMIC_VOLATILE_STORE);
+        return access.access_type != ACCESS_ATOMIC || !(access.atomic_flags & ATOMIC_VOLATILE_STORE);
     if (access.access_type == ACCESS_ATOMIC) {
         if (cell->packed_readers < READERS_ARE_ATOMIC_UPDATERS || cell->read_epoch == UINT32_MAX ||
-            access.atomic_kind >= ATOMIC_SAW_OTHER_BLOCK)
+            access.atomic_flags >= ATOMIC_SAW_OTHER_BLOCK)
             return false;
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return true;
@@ -349,7 +349,7 @@ static inline __attribute__((always_inline)) void shadow_check_store_races(struc
     cell->write_epoch = simt_order.epoch;
     cell->packed_write = simt_order.packed_thread | word_state | access.site_index;
     if (access.access_type == ACCESS_ATOMIC)
-        cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_kind << WRITE_BYTES_SHIFT;
+        cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_flags << WRITE_BYTES_SHIFT;
     else
         cell->packed_write |= (uint32_t)access.byte_mask << WRITE_BYTES_SHIFT;
 }
@@ -362,7 +362,7 @@ static inline __attribute__((always_inline)) void shadow_check_store(struct shad
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(word_state & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
-            simt_check_store_against_marks(cell, access);
+            simt_check_store_to_marked_word(cell, access);
             return;
         }
     } else {

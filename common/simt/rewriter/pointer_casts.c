@@ -81,7 +81,7 @@ static bool enclose(struct source *source, size_t begin, size_t end, unsigned al
     return true;
 }
 
-bool rewrite_pointer_cast(struct source *source, size_t position)
+bool hide_pointer_cast_alignment(struct source *source, size_t position)
 {
     const char *const code = source->code;
     unsigned alignment;
@@ -94,7 +94,7 @@ bool rewrite_pointer_cast(struct source *source, size_t position)
     return end == NOWHERE || enclose(source, close + 1, end, alignment);
 }
 
-bool rewrite_reinterpret_cast(struct source *source, size_t end)
+bool hide_reinterpret_cast_alignment(struct source *source, size_t end)
 {
     const char *const code = source->code;
     const size_t less = skip_space(code, end);

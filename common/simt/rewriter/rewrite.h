@@ -131,8 +131,8 @@ void rewrite_integer_static_cast(struct source *source, size_t position, size_t 
  * Rewrites the cast to a pointer whose `(` is at `position`, and the reinterpret_cast whose name ends at `end`: if the
  * type is built in, its operand becomes an argument of simt_of_unknown_alignment(). Return false if memory runs out.
  */
-bool rewrite_pointer_cast(struct source *source, size_t position);
-bool rewrite_reinterpret_cast(struct source *source, size_t end);
+bool hide_pointer_cast_alignment(struct source *source, size_t position);
+bool hide_reinterpret_cast_alignment(struct source *source, size_t end);
 /**
  * Marks the index after the `[` at `position` for a bounds check, if it selects an element of a local array or of an
  * array in a structure.

@@ -168,7 +168,7 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
     } else if (is_word_at(source->code, position, "static_cast"))
         rewrite_integer_static_cast(source, position, end);
     else if (is_word_at(source->code, position, "reinterpret_cast")) {
-        if (!rewrite_reinterpret_cast(source, end))
+        if (!hide_reinterpret_cast_alignment(source, end))
             return false;
     } else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
         return false;
@@ -194,7 +194,7 @@ static bool rewrite_sign(struct source *source, size_t position)
         rewrite_shift(source, position);
     else if (*sign == '(') {
         rewrite_integer_cast(source, position);
-        return rewrite_pointer_cast(source, position);
+        return hide_pointer_cast_alignment(source, position);
     } else if (*sign == '[')
         rewrite_subscript(source, position);
     return true;
