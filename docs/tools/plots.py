@@ -143,17 +143,21 @@ def draw_results(data, _):
 
 
 def draw_counters(data, title):
-    """Draws small multiples: a panel for each counter, with a bar for each chapter and its value above the bar."""
+    """Draws small multiples: a panel for each counter, with a bar for each chapter and its value above the bar. A
+    value that would touch the one to its left is written a line higher."""
     ax, pitch = canvas(840, 480, title), 250 / len(data["chapters"])
     for number, panel in enumerate(data["panels"]):
         left, base, scale = 24 + 272 * (number % 3), 204 + 208 * (number // 3), 112 / (max(panel["values"]) or 1)
-        write(ax, left, base - 142, panel["label"], size=13)
+        write(ax, left, base - 148, panel["label"], size=13)
+        before, height = "", 0
         bars = [(left + pitch * (bar + 0.15), base - value * scale, pitch * 0.7, value * scale)
                 for bar, value in enumerate(panel["values"])]
         boxes(ax, [bar for bar in bars if bar[3] > 0], "sky")
         lines(ax, [(left, base, left + 250, base)], "grey")
         for (x, y, width, _), text, chapter in zip(bars, panel["texts"], data["chapters"]):
-            write(ax, x + width / 2, y - 6, text, "center")
+            touches = (len(before) + len(text)) * 3.2 > pitch and abs(y - 6 - height) < 12
+            before, height = text, y - (20 if touches else 6)
+            write(ax, x + width / 2, height, text, "center")
             write(ax, x + width / 2, base + 19, chapter, "center", size=13)
     write(ax, 14, 464, data["source"])
     return ax
