@@ -71,8 +71,9 @@ FIGURES = {
     "02_butterfly": ('The word "XML", group 5: the best of 32 experts in five steps', "trace_figures.draw_exchange",
                      _traced(kernel_steps.exchange, f"02_warp_per_group {XML}", snippet="warp_best", first_distance=16,
                              steps=5, warp=5)),
-    "03_split": ("In the source, as the simulator runs it: which lanes execute the assignment", "trace_figures.draw_split",
-                 _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
+    "03_split": ('The word "XML", group 5: which lanes execute the assignment in the source',
+                 "trace_figures.draw_split",
+                 _traced(kernel_steps.split, f"02_warp_per_group {XML}", f"03_divergence_free {XML}", warp=5)),
     "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "04_bitonic_sort", snippet="compare_exchange", first_distance=1, steps=15, sorts=True)),
     "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange", _traced(

@@ -90,10 +90,10 @@ def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=Fal
             "taken": [[before != after for before, after in zip(*two)] for two in zip(ids, ids[1:])]}
 
 
-def split(before, after):
+def split(before, after, warp=None):
     """Returns which lanes take a new candidate in each step of the butterfly; they must be the same in both
     chapters."""
-    taken = [exchange(trace, "warp_best", 16, 5)["taken"] for trace in (before, after)]
+    taken = [exchange(trace, "warp_best", 16, 5, warp=warp)["taken"] for trace in (before, after)]
     if taken[0] != taken[1]:
         raise ValueError(f"{before['source']} and {after['source']}: they do not take the same")
     return {"taken": taken[0]}
