@@ -63,6 +63,11 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  * written, otherwise 0.
  */
 uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first);
+/**
+ * Returns the call site that freed the memory at an address, or 0 if it has not been freed or has been allocated again,
+ * or 1 if the call site is unknown.
+ */
+uintptr_t simt_arena_free_site(uintptr_t address);
 /** Returns whether an address is in memory that has been freed and not been allocated again. */
 bool simt_arena_is_freed(uintptr_t address);
 
