@@ -590,19 +590,21 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemset(void *to, T value, size_t bytes
 template <class T, class = simt_if_floating<T>>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemsetAsync(void *to, T value, size_t bytes, cudaStream_t stream = 0)
 {
-    return value == 0 ? cudaMemsetAsync(to, 0, bytes, stream) : simt_reject_memset_to_float("cudaMemsetAsync", (double)value);
+    return value == 0 ? cudaMemsetAsync(to, 0, bytes, stream)
+                      : simt_reject_memset_to_float("cudaMemsetAsync", (double)value);
 }
 template <class T, class = simt_if_floating<T>>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemset2D(void *to, size_t pitch, T value, size_t width, size_t height)
 {
-    return value == 0 ? cudaMemset2D(to, pitch, 0, width, height) : simt_reject_memset_to_float("cudaMemset2D", (double)value);
+    return value == 0 ? cudaMemset2D(to, pitch, 0, width, height)
+                      : simt_reject_memset_to_float("cudaMemset2D", (double)value);
 }
 template <class T, class = simt_if_floating<T>>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemset2DAsync(void *to, size_t pitch, T value, size_t width, size_t height,
                                                         cudaStream_t stream)
 {
     return value == 0 ? cudaMemset2DAsync(to, pitch, 0, width, height, stream)
-                     : simt_reject_memset_to_float("cudaMemset2DAsync", (double)value);
+                      : simt_reject_memset_to_float("cudaMemset2DAsync", (double)value);
 }
 template <class T, class = simt_if_floating<T>>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3D(cudaPitchedPtr to, T value, cudaExtent extent)
@@ -610,9 +612,11 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3D(cudaPitchedPtr to, T value, c
     return value == 0 ? cudaMemset3D(to, 0, extent) : simt_reject_memset_to_float("cudaMemset3D", (double)value);
 }
 template <class T, class = simt_if_floating<T>>
-static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, T value, cudaExtent extent, cudaStream_t stream)
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, T value, cudaExtent extent,
+                                                        cudaStream_t stream)
 {
-    return value == 0 ? cudaMemset3DAsync(to, 0, extent, stream) : simt_reject_memset_to_float("cudaMemset3DAsync", (double)value);
+    return value == 0 ? cudaMemset3DAsync(to, 0, extent, stream)
+                      : simt_reject_memset_to_float("cudaMemset3DAsync", (double)value);
 }
 static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event)
 {

@@ -1651,8 +1651,9 @@ FAULT("memory", product_overflows, 1, 32,
     y[(int)(row * pitch)] = 1; // [product_overflows]
 }
 
-FAULT_LAUNCH("memory", freed_twice, "cudaFree: invalid argument: the pointer is in an allocation of 4096 bytes that has "
-                                    "been freed at tests/simt/test_faults.cu:")
+FAULT_LAUNCH("memory", freed_twice,
+             "cudaFree: invalid argument: the pointer is in an allocation of 4096 bytes that has "
+             "been freed at tests/simt/test_faults.cu:")
 {
     int *words;
 
@@ -1678,7 +1679,8 @@ FAULT_LAUNCH("memory", rows_set_to_double,
     cudaMemset2D(device_y, 64, -2.5, 64, 2); // [rows_set_to_double]
 }
 
-FAULT_LAUNCH("memory", set_to_infinity, "cudaMemsetAsync: invalid argument: it sets every byte to an int, which -inf is")
+FAULT_LAUNCH("memory", set_to_infinity,
+             "cudaMemsetAsync: invalid argument: it sets every byte to an int, which -inf is")
 {
     (void)set_to_infinity_added;
     cudaMemsetAsync(device_y, -INFINITY, 64); // [set_to_infinity]
@@ -1693,14 +1695,16 @@ FAULT_LAUNCH("memory", set_to_infinity, "cudaMemsetAsync: invalid argument: it s
 
 static volatile int seen;
 
-HOST_FAULT(host_reads, "the host reads device memory, 20 bytes into an allocation of 16384 bytes; it has to be copied; try: "
-                       "cudaMemcpy() to an array of the host")
+HOST_FAULT(host_reads,
+           "the host reads device memory, 20 bytes into an allocation of 16384 bytes; it has to be copied; try: "
+           "cudaMemcpy() to an array of the host")
 {
     (void)host_reads_added;
     seen = ((volatile int *)device_x)[5]; // [host_reads]
 }
 
-HOST_FAULT(host_writes, "it has to be copied; try: an array of the host and cudaMemcpy() from it, or cudaMallocManaged()")
+HOST_FAULT(host_writes,
+           "it has to be copied; try: an array of the host and cudaMemcpy() from it, or cudaMallocManaged()")
 {
     (void)host_writes_added;
     *(volatile int *)device_y = 1; // [host_writes]
@@ -2610,7 +2614,8 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
 }
 
 /* Tests that, until the program reads the error, only the first fault is reported: it may have caused the second. */
-FAULT_LAUNCH("launches", refused_before_another_fault, ": 2048 x 1 x 1 = 2,048 threads; a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
+FAULT_LAUNCH("launches", refused_before_another_fault,
+             ": 2048 x 1 x 1 = 2,048 threads; a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;
 

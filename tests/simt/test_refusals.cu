@@ -836,8 +836,8 @@ static void a_lane_not_in_its_own_mask(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "own_mask",
                  "lane not in its own mask: thread (0,0,0) of block (0,0,0) calls __shfl_sync with mask 0x0000fffe");
     assert_non_null(strstr(simt_fault_message(), "try: a mask with every lane that makes the call: 0xffffffff, "
-                                                         "of whose result each lane may take only a part, or 0xffffu << "
-                                                         "(lane & 16) for each half of a warp"));
+                                                 "of whose result each lane may take only a part, or 0xffffu << "
+                                                 "(lane & 16) for each half of a warp"));
 }
 
 static __global__ void outside_mask_kernel(int *y)

@@ -141,11 +141,11 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
                                                                                                      : "cudaFree()");
     if (simt_arena_free_site((uintptr_t)pointer) > 1) {
         simt_format_source_line(simt_arena_free_site((uintptr_t)pointer), location);
-        return simt_fault_runtime_call(
-            call_site, name, cudaErrorInvalidValue,
-            "the pointer is %s at %s" SIMT_ADVICE_PREFIX "free it once; if a destructor frees it, a copy of the object, "
-            "such as an argument passed by value, frees it too: pass a reference",
-            where, location);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the pointer is %s at %s" SIMT_ADVICE_PREFIX
+                                       "free it once; if a destructor frees it, a copy of the object, "
+                                       "such as an argument passed by value, frees it too: pass a reference",
+                                       where, location);
     }
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                    "the pointer is %s; it must be one that %s returned, and not be freed twice", where,

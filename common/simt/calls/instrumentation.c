@@ -32,10 +32,10 @@
 #define NEAR_WRAPPED (UINT64_C(1) << 20)
 /* An index of this many elements before the array is more likely a product that has overflowed than a small error. */
 #define INT_OVERFLOWS (UINT64_C(1) << 30)
-#define OVERFLOWED                                                                                               \
+#define OVERFLOWED                                                                                                 \
     SIMT_ADVICE_PREFIX "compute the index in 64 bits, as in (size_t)row * pitch, if it is a product that exceeds " \
                        "an int; otherwise, compare the index with 0 and the number of elements before the access"
-#define WRAPPED      " (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?)"
+#define WRAPPED " (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?)"
 /*
  * The corresponding distance for a lane's stack. Shared memory is within this distance as well, because the operating
  * system places mappings next to each other.
@@ -540,9 +540,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
                         "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s%s", store ? "writes" : "reads",
                         bytes, distance, before ? "before the first" : "behind the last",
-                        before && distance / bytes >= INT_OVERFLOWS ? OVERFLOWED
+                        before && distance / bytes >= INT_OVERFLOWS                                    ? OVERFLOWED
                         : is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes) ? WRAPPED
-                                                                                                        : "");
+                                                                                                       : "");
     }
     if (is_wrapped(address, bytes, simt_memory.shared_begin, simt_memory.shared_bytes))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",

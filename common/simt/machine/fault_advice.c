@@ -12,7 +12,8 @@ static const struct {
     {"assertion failed", "printf() of the values in the expression before the assert()"},
     {"asynchronous copy under way",
      "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(N), which lets the last N groups be under "
-     "way: 0 waits for all, as in a last step that commits no group; or its mbarrier); then __syncthreads() if other threads use the data; or, if the copy "
+     "way: 0 waits for all, as in a last step that commits no group; or its mbarrier); then __syncthreads() if other "
+     "threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
