@@ -1460,7 +1460,7 @@ READS(after_short_copy)
 
 FAULT_LAUNCH("unwritten", after_short_copy,
              "reads 4 unwritten bytes, 64 bytes into an allocation of 256 bytes; only the first 64 bytes have been "
-             "written; try: check the size of what was written")
+             "written of this allocation, made at :")
 {
     int *words = (int *)fresh(256);
 

@@ -339,8 +339,8 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
                           "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION
                           "%s: every thread of the block must reach it",
                           waiting, barrier, gone->index.x, gone->index.y, gone->index.z, done > 1 ? others : "",
-                          done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "returned", gone->wait_site,
-                          is_past ? "" : " without it");
+                          done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "ended the kernel",
+                          gone->wait_site, is_past ? "" : " without it");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -63,6 +63,8 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  * written, otherwise 0.
  */
 uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *only_first);
+/** Returns the call site that allocated the memory at an address, or 0 if it is an array with a name or freed. */
+uintptr_t simt_arena_allocation_site(uintptr_t address);
 /**
  * Returns the call site that freed the memory at an address, or 0 if it has not been freed or has been allocated again,
  * or 1 if the call site is unknown.
