@@ -39,13 +39,18 @@ first_gpu() {
 }
 
 # check_arch: checks that nvcc can compile for $arch, and that the course supports it; passes if nvcc does not list the
-# architectures it supports
+# architectures it supports. An error lists those that both support, by number.
 check_arch() {
-    # shellcheck disable=SC2046 # joins the lines
-    codes=$(echo $("$nvcc" --list-gpu-code 2>/dev/null | sed -n '/^sm_[1-6].$/d; /^sm_7[0-4]$/d; /^sm_[0-9]*a*$/p'))
+    # shellcheck disable=SC2005,SC2046 # joins the lines
+    codes=$(echo $("$nvcc" --list-gpu-code 2>/dev/null |
+        sed -n '/^sm_[1-6].$/d; /^sm_7[0-4]$/d; /^sm_[0-9]*a*$/p' | sort -t _ -k 2n -k 2))
+    case $arch in
+    sm_[1-6]? | sm_7[0-4]) needs='the course needs sm_75 (Turing) or newer; ' ;;
+    *) needs= ;;
+    esac
     case " $codes " in
     '  ' | *" ${arch%a} "*) ;;
-    *) [ "$arch" = every ] || fail 2 "${GPU_ARCH:+GPU_ARCH=}$arch: with $nvcc, it must be one of $codes" ;;
+    *) [ "$arch" = every ] || fail 2 "${GPU_ARCH:+GPU_ARCH=}$arch: $needs$nvcc compiles for: $codes" ;;
     esac
 }
 

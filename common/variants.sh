@@ -51,6 +51,10 @@ build_one() {
     names "$2"
     program=$build/variants/${chapter}_$what
     objects=$build/obj/variants/${chapter}_$what
+    [ -e "$build/$chapter" ] || {
+        echo "variants.sh: ${chapter}_$what needs $build/$chapter: ninja $build/$chapter" >&2
+        exit 1
+    }
     [ -z "$(find "$file" "$0" "$build/$chapter" -newer "$program" 2>&1)" ] && return
     mkdir -p "$objects" "$build/variants"
     changed_kernel "$objects/$(basename "$kernel")"
@@ -73,10 +77,12 @@ case ${1:-} in
     ;;
 */cpu | */gpu)
     [ -d "$1" ] || { echo "variants.sh: $1 does not exist; ninja builds build/cpu, ninja gpu build/gpu" >&2; exit 2; }
-    changes | while read -r change; do
+    wanted=$(changes | while read -r change; do
         names "$change"
         case ${chapter}_$what in *"${2:-}"*) echo "$change" ;; esac
-    done | xargs -r -n 1 -P "$(nproc)" sh "$0" --one "$1"
+    done)
+    [ -n "$wanted" ] || { echo "variants.sh: no variant's name contains '$2'; see chapters/*/variants" >&2; exit 2; }
+    echo "$wanted" | xargs -n 1 -P "$(nproc)" sh "$0" --one "$1"
     ;;
 *)
     echo "variants.sh: '${1:-}' is not the folder of the programs; usage: sh common/variants.sh build/cpu|build/gpu [WORD]" >&2

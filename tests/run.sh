@@ -96,7 +96,10 @@ start() {
         echo "1..0 # SKIP $reason"
         ;;
     *)
-        [ -x "$1" ] || echo "no test has this name, or its program is not built: ninja tested builds all" >&2
+        if [ ! -x "$1" ]; then
+            echo "no test has this name, or its program is not built: ninja tested builds all" >&2
+            exit 1
+        fi
         CMOCKA_MESSAGE_OUTPUT=TAP exec "$@"
         ;;
     esac
@@ -302,6 +305,11 @@ while getopts ab:j:t: option; do
     esac
 done
 shift $((OPTIND - 1))
+for number in "-j $jobs" "-t $limit"; do
+    case ${number#-? } in
+    '' | 0* | *[!0-9]*) echo "run.sh: $number: a positive number is needed, for example ${number%% *} 4" >&2; exit 2 ;;
+    esac
+done
 ok=$build/ok
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT

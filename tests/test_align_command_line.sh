@@ -171,7 +171,7 @@ no_trace() {
     equal "$no_trace_name: exit, lines, output, files" "2 1 0 " "$ended"
 }
 
-no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu" --bench
+no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu (ninja gpu; needs an NVIDIA GPU)" --bench
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" \
     --trace "$scratch"
@@ -207,7 +207,7 @@ matches "and more room than the chapter makes" "padded *26,368 of 32,832 slots*"
 # --- outputs ---
 : >"$scratch/file"
 "$program" --num-tokens 3 --out "$scratch/file" >/dev/null 2>"$scratch/err"
-equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file: not a directory" "$? $(cat "$scratch/err")"
+equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file is a file; --out needs a folder" "$? $(cat "$scratch/err")"
 "$program" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" "2 $name: --out: cannot make the folder $scratch/no/such: $scratch/no does not exist" \
     "$? $(cat "$scratch/err")"

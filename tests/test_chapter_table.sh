@@ -10,6 +10,10 @@ equal 'ninja run without Python' 'ninja run: no python3 here; sh common/setup.sh
     "$(PATH=$scratch/empty /bin/sh -c "$asks" 2>&1)"
 succeeds 'ninja run with Python' sh -c "$asks"
 
+equal "a program's name is a target" 'build/cpu/02_warp_per_group build/gpu/02_warp_per_group build/cpu64/19_sixty_four_lanes' \
+    "$(ninja -t query 02_warp_per_group gpu/02_warp_per_group cpu64/19_sixty_four_lanes | sed -n '/input: phony/{n;s/^ *//;p;}' |
+        paste -sd ' ')"
+
 cd "$scratch" || exit 1
 
 # report NAME CHAPTER BEFORE VERIFIED PROBLEM COUNTERS [FIELDS]: writes a report with these members

@@ -25,7 +25,7 @@ run_gate() {
         succeeds "$1 verifies 512 tokens of the real data as $dtype" "$1" --num-tokens 512 --dtype "$dtype"
     done
     [ "$(dtypes_of "$1")" != f32 ] || equal "$1 refuses bf16" \
-        "$(basename "$1"): --dtype: only f32 here; chapter 05 brings f16 and bf16, exit 2" \
+        "$(basename "$1"): --dtype: only f32 here; chapter 05 (05_fused_gate, in the same folder) brings f16 and bf16, exit 2" \
         "$(said=$("$1" --dtype bf16 2>&1); echo "$said, exit $?")"
     succeeds "$1 verifies the real data with softmax" "$1" --num-tokens 100 --score softmax
     succeeds "$1 verifies the real data with neither score nor bias" "$1" --num-tokens 100 --score none --bias none

@@ -105,7 +105,7 @@ refuses "version 2" "$scratch/two.npy: *version 2" --logits "$scratch/two.npy"
 
 # --- limits of a chapter, and options that need a GPU ---
 matches "a limit names its flag, its reason and a remedy" \
-    "*--num-experts: more than 32 experts in a group; a warp has *; give more groups (--num-expert-group)" \
+    "*--num-experts: more than 32 experts in a group; a warp has *; give more groups (--num-expert-group: at least a 32nd of the experts)" \
     "$("$simulated" --num-experts 512 --dist normal 2>&1)"
 npy other "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 250), }" 2000
 equal "a file with a number of experts that the kernel does not have" \
@@ -116,7 +116,7 @@ equal "a limit is bad usage" 2 $?
 equal "the report ends with how to verify other problems" \
     "This verifies one problem; --check-corners verifies others, of unusual sizes and values." \
     "$("$simulated" --num-tokens 3 | tail -n 1)"
-matches "the simulator has no times" "*--bench: the CPU simulator has no times*" "$("$simulated" --bench 2>&1)"
+matches "the simulator has no times" "*--bench: the CPU simulator has no times; use the program in build/gpu (ninja gpu; needs an NVIDIA GPU)" "$("$simulated" --bench 2>&1)"
 "$simulated" --bench >/dev/null 2>&1
 equal "and says so as bad usage" 2 $?
 "$host" --num-tokens 2000000000000 --dist normal >/dev/null 2>"$scratch/err"
@@ -133,7 +133,7 @@ equal "of the right size" "288 288" "$(for f in topk_ids topk_weights; do wc -c 
 : >"$scratch/file"
 "$host" --num-tokens 3 --out "$scratch/file" >/dev/null 2>"$scratch/err"
 equal "an --out that is a file is bad usage" 2 $?
-matches "and named" "*--out: $scratch/file: *" "$(cat "$scratch/err")"
+matches "and named" "*--out: $scratch/file is a file; *" "$(cat "$scratch/err")"
 "$host" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" 2 $?
 matches "and its parent is named" "*: --out: cannot make the folder $scratch/no/such: $scratch/no does not exist" \
@@ -167,7 +167,7 @@ no_trace() {
 
 no_trace "a trace of a benchmark" "traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace of no launch" "no tokens launch nothing" --trace "$scratch/trace.json" --num-tokens 0
-no_trace "a trace in no folder" "$scratch/no/such.json: it cannot be written" --trace "$scratch/no/such.json"
+no_trace "a trace in no folder" "$scratch/no/such.json: it cannot be written: No such file or directory (mkdir -p $scratch/no)" --trace "$scratch/no/such.json"
 no_trace "a trace for a folder" "$scratch: a directory is there" --trace "$scratch"
 "$simulated" --num-tokens 1 --format csv >"$scratch/untraced.csv"
 succeeds "a trace is written" "$simulated" --num-tokens 1 --trace "$scratch/trace.json"
@@ -225,7 +225,7 @@ hostile "$host" "$simulated" <<'END'
 2||$P --num-tokens 3 >&- 2>&- <&-
 0||$P --num-tokens 3 <&-
 2|*: --check-all: makes its problems itself; leave out --format|$P --check-all --format json
-2|*: --check-all: makes its problems itself; leave out --num-tokens|$P --num-tokens=3 --check-all
+2|*: --check-all: makes its problems itself; leave out --num-tokens; --check-corners or --check-share N takes less time|$P --num-tokens=3 --check-all
 2|*: --check-all: makes its problems itself; leave out --dist|$P --seed 1 --dist uniform --check-all
 2|*: --check-all: makes its problems itself; leave out --bench|$P --check-all --bench
 2|*: --num-tokens: '?3' is not a whole number|$P --num-tokens "$(printf '\t3')"
@@ -238,7 +238,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --check=3: may be more than one argument: --check-all, --check-corners, --check-share|$P --check=3
 2|*: --check-corners: makes its problems itself; leave out --format|$P --check-corners --format json
 2|*: --check-share: makes its problems itself; leave out --num-tokens|$P --check-share 3 --num-tokens 4
-2|*: --check-all: makes its problems itself; leave out --num-tokens|$P --check-corners --check-all --num-tokens 4
+2|*: --check-all: makes its problems itself; leave out --num-tokens; *|$P --check-corners --check-all --num-tokens 4
 2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
 2|*: --bogus: no such argument; --help lists them|$P --bogus --help
 2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
@@ -246,7 +246,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --out: '' is not a file's name|$P --num-tokens 3 --out ""
 2|*: --out: cannot make the folder /nope/a/b//: /nope/a does not exist|$P --num-tokens 3 --out /nope/a/b//
 2|*: --out: cannot make the folder /proc/nowhere: No such file or directory|$P --num-tokens 3 --out /proc/nowhere
-2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
+2|*: --out: /dev/null is a file; --out needs a folder|$P --num-tokens 3 --out /dev/null
 2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 2|*: a device, a pipe or a socket; a regular file is read|$P --logits "$scratch/pipe"
 2|*: a device, a pipe or a socket; a regular file is read|$P --bias "$scratch/pipe"

@@ -454,6 +454,11 @@ succeeds 'every word of its comments is there' cmp "$scratch/expected" "$scratch
 equal 'its comments fit 80 columns' '' "$(grep '^ *// ' "$scratch/out" | grep '.\{81\}')"
 learn solution 03
 equal 'the other one was not asked for' 1 "$code"
+succeeds 'asking for the solution begins the exercise' cmp "$tree/exercises/03_second_maximum/exercise.cu" \
+    "$mine/03_second_maximum.cu"
+rm "$mine/03_second_maximum.cu"
+learn solution 03
+equal 'the solution, without a file' '0     // TODO' "$code $(printf '%s\n' "$said" | head -n 1 | cut -c 1-11)"
 learn run 08_up_sweep
 cp "$scratch/solved.cu" "$mine/08_up_sweep.cu"
 learn run 08_up_sweep

@@ -75,10 +75,10 @@ refuses "hidden of integers" "$scratch/ids.npy: holds integers; f2 or f4 is need
 refuses "ids of floats" "$scratch/hidden.npy: holds floats; i4 or i8 is needed (array.astype converts)" --topk-ids "$scratch/hidden.npy"
 refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half are the gate's, half up's" --w13 \
     "$scratch/odd.npy"
-refuses "w13 without rows" "$scratch/empty.npy: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 \
+refuses "w13 without rows" "$scratch/empty.npy: its shape is (2, 0, 8), [experts, 2 * intermediate, hidden]: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 \
     "$scratch/empty.npy"
 refuses "w2 of another intermediate size" \
-    "$scratch/other.npy: 3 as --intermediate-size; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 \
+    "$scratch/other.npy: its shape is (2, 8, 3), [experts, hidden, intermediate]: 3 as --intermediate-size; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 \
         "$scratch/other.npy"
 refuses "another hidden size than the file's" "--hidden-size: 16; $scratch/hidden.npy has 8" --hidden-size 16 \
     --hidden "$scratch/hidden.npy"

@@ -445,7 +445,7 @@ static void refuses_to_write(void **state)
 {
     float value = 1;
     struct npy_array array = {DTYPE_F32, 0, {0}, &value};
-    char inside[80];
+    char inside[80], wanted[160];
 
     (void)state;
     assert_int_equal(symlink("/dev/full", path), 0);
@@ -453,7 +453,8 @@ static void refuses_to_write(void **state)
     assert_int_equal(unlink(path), 0);
     expect_write_refused(directory, &array, "a directory is there; only a regular file is replaced");
     snprintf(inside, sizeof inside, "%s/none/a.npy", directory);
-    expect_write_refused(inside, &array, "it cannot be written: No such file or directory");
+    snprintf(wanted, sizeof wanted, "it cannot be written: No such file or directory (mkdir -p %s/none)", directory);
+    expect_write_refused(inside, &array, wanted);
     write_file("x", 1);
     snprintf(inside, sizeof inside, "%s/a.npy", path);
     expect_write_refused(inside, &array, "it cannot be written: Not a directory");

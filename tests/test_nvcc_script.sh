@@ -5,7 +5,7 @@ stamp=$scratch/arch
 bin=$scratch/bin
 toolkit=$scratch/toolkit
 mkdir -p "$bin" "$toolkit/bin" "$scratch/none"
-for tool in sh cat sed expr; do
+for tool in sh cat sed expr sort; do
     ln -s "$(command -v $tool)" "$bin/$tool"
 done
 
@@ -79,10 +79,12 @@ for gpu in 90 sm_9 compute_90 sm_90b sm_90aa sm_1200 'sm_90 -x' native; do
         "$(nvcc arch "$stamp")"
 done
 mv "$bin/nvcc" "$scratch/nvcc"
-fake "$bin/nvcc" "case \$1 in --version) echo 'release 12.9,' ;; *) echo 'sm_50 sm_70 sm_75 sm_90 sm_90a sm_120' | sed 's/ /\n/g' ;; esac"
-for gpu in sm_999 sm_70; do
-    equal "GPU_ARCH=$gpu, for which nvcc or the course has nothing" \
-        "2 nvcc.sh: GPU_ARCH=$gpu: with $bin/nvcc, it must be one of sm_75 sm_90 sm_90a sm_120" "$(nvcc arch "$stamp")"
+fake "$bin/nvcc" "case \$1 in --version) echo 'release 12.9,' ;; *) echo 'sm_50 sm_70 sm_120 sm_75 sm_90 sm_90a' | sed 's/ /\n/g' ;; esac"
+all="$bin/nvcc compiles for: sm_75 sm_90 sm_90a sm_120"
+equal "GPU_ARCH=sm_999, for which nvcc has nothing" "2 nvcc.sh: GPU_ARCH=sm_999: $all" "$(gpu=sm_999 && nvcc arch "$stamp")"
+for gpu in sm_70 sm_61; do
+    equal "GPU_ARCH=$gpu, which the course does not support" \
+        "2 nvcc.sh: GPU_ARCH=$gpu: the course needs sm_75 (Turing) or newer; $all" "$(nvcc arch "$stamp")"
 done
 for gpu in sm_75 sm_90a every; do
     equal "GPU_ARCH=$gpu, for which nvcc compiles" "0 $gpu" "$(nvcc arch "$stamp")$(cat "$stamp")"
@@ -90,7 +92,7 @@ done
 gpu=
 fake "$bin/nvidia-smi" 'echo 13.0'
 equal 'a GPU that is too new for nvcc' \
-    "2 nvcc.sh: sm_130: with $bin/nvcc, it must be one of sm_75 sm_90 sm_90a sm_120" "$(nvcc arch "$stamp")"
+    "2 nvcc.sh: sm_130: $all" "$(nvcc arch "$stamp")"
 mv "$scratch/nvcc" "$bin/nvcc"
 
 fake "$bin/nvidia-smi" 'printf "10.3\n9.0\n"'

@@ -30,7 +30,7 @@ for dispatch in broadcast all-to-all; do
     # shellcheck disable=SC2086 # must split into words
     succeeds "no tokens at all, $dispatch" "$program" $shape --num-tokens 0 --dispatch "$dispatch"
 done
-refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 ..." --dp 2
+refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 and this command line" --dp 2
 refuses "parts that no rank has" "--ep: 2; it must be a divisor of the number of ranks, 1" --ep 2
 refuses "tokens of too many ranks" "--tokens-per-group: 2 numbers for 1 TP group; give one for each (--dp)" \
     --tokens-per-group 3,4
@@ -237,7 +237,7 @@ while read -r what; do
 done <"$scratch/lacks"
 
 equal "wrong for all: rank 0 says so" "exit 2
-$name: --dp, --tp: 3 x 1 ranks; 2 were started; start 3: mpirun -n 3 ..." "$(said $((beginnings + 1)))"
+$name: --dp, --tp: 3 x 1 ranks; 2 were started; start 3: mpirun -n 3 and this command line" "$(said $((beginnings + 1)))"
 equal "more ranks than experts" "exit 2
 $name: --ep: 2 parts of 1 expert; a part must have one at least" "$(said $((beginnings + 2)))"
 equal "a shape that does not divide" "exit 2

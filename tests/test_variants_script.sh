@@ -42,4 +42,9 @@ equal 'a folder of another name is no folder of programs, and nothing is built i
 2 no" "$(sh "$variants" build/cp 2>&1; echo $? "$([ -e build ] && echo yes || echo no)")"
 equal 'a build that does not exist' 'variants.sh: build/gpu does not exist; ninja builds build/cpu, ninja gpu build/gpu
 2' "$(sh "$variants" build/gpu 2>&1; echo $?)"
+mkdir -p build/cpu
+equal 'a word that no name contains' "variants.sh: no variant's name contains 'rows'; see chapters/*/variants
+2" "$(sh "$variants" build/cpu rows 2>&1; echo $?)"
+equal 'a chapter that is not built' 'variants.sh: 05_gate_other needs build/cpu/05_gate: ninja build/cpu/05_gate' \
+    "$(sh "$variants" build/cpu other 2>&1)"
 finish

@@ -6,10 +6,10 @@
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     if (problem->dtype != DTYPE_F32)
-        return "--dtype: only f32 here; chapter 05 brings f16 and bf16";
+        return "--dtype: only f32 here; chapter 05 (05_fused_gate, in the same folder) brings f16 and bf16";
     if (problem->num_experts / problem->num_expert_group > 32)
         return "--num-experts: more than 32 experts in a group; a warp has one lane for each; give more groups "
-               "(--num-expert-group)";
+               "(--num-expert-group: at least a 32nd of the experts)";
     if (problem->num_expert_group > 32)
         return "--num-expert-group: more than 32 groups; a block has at most 32 warps, one for each";
     if (problem->topk > 32)

@@ -25,7 +25,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
         return "--num-expert-group: not a power of two up to 32; a token's groups are lanes of one butterfly";
     if (problem->num_experts / groups > 32)
         return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers; give more groups "
-               "(--num-expert-group)";
+               "(--num-expert-group: at least a 32nd of the experts)";
     if (problem->topk > 32)
         return "--topk: more than 32; a token has room for as many choices";
     if (problem->num_tokens > INT_MAX)

@@ -20,7 +20,7 @@ static const char *unsupported_reason(const struct decode_problem *problem)
         return "--num-expert-group: not a power of two up to 32; a token's groups are lanes of one butterfly";
     if (problem->layer.num_experts / groups > 32)
         return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers; give more groups "
-               "(--num-expert-group)";
+               "(--num-expert-group: at least a 32nd of the experts)";
     if (problem->layer.num_experts > 2048)
         return "--num-experts: more than 2048; align's counts would need over 73 KB of a block's shared memory";
     if (problem->layer.topk > 32)

@@ -118,7 +118,14 @@ void atomic_file_remove_temporary(char *temporary_path)
 
 static bool cannot_write(const struct atomic_file *file, struct error *error)
 {
-    return error_set(error, "%s%s: it cannot be written: %s", file->message_prefix, file->path, strerror(errno));
+    const int reason = errno;
+    const char *const slash = strrchr(file->path, '/');
+    const int length = slash ? (int)(slash - file->path) : 0;
+
+    if (reason == ENOENT && length > 0)
+        return error_set(error, "%s%s: it cannot be written: %s (mkdir -p %.*s)", file->message_prefix, file->path,
+                         strerror(reason), length, file->path);
+    return error_set(error, "%s%s: it cannot be written: %s", file->message_prefix, file->path, strerror(reason));
 }
 
 static void drop(struct atomic_file *file)

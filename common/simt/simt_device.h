@@ -854,6 +854,11 @@ SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 }
 #define __builtin_amdgcn_fence(order, scope) ((void)0)
 #endif
+/* Declared only so that the compiler suggests these names for misspelt ones: the macros are called. */
+void __syncthreads(void);
+int __syncthreads_count(int predicate);
+int __syncthreads_and(int predicate);
+int __syncthreads_or(int predicate);
 #define __syncthreads()                simt_syncthreads(__COUNTER__)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)

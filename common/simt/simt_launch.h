@@ -30,6 +30,8 @@ bool simt_may_read_parameter(const void *address, unsigned number);
  */
 cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *pointer, size_t bytes,
                                                size_t bytes_to_end);
+/** Reports that the memset `name` has a floating-point number other than 0 as its value. */
+cudaError_t simt_reject_memset_to_float(const char *name, double value);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_record_symbol_address(const void *symbol);
 /**
@@ -587,6 +589,45 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyAsync(void *to, const void *from
 static inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes)
 {
     return cudaMemsetAsync(to, value, bytes, 0);
+}
+/* A memset to a floating-point number, which CUDA converts to int. Only 0 gives elements with the number's value. */
+template <class T>
+using simt_if_floating = std::enable_if_t<std::is_floating_point_v<T>>;
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset(void *to, T value, size_t bytes)
+{
+    return value == 0 ? cudaMemset(to, 0, bytes) : simt_reject_memset_to_float("cudaMemset", (double)value);
+}
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemsetAsync(void *to, T value, size_t bytes, cudaStream_t stream = 0)
+{
+    return value == 0 ? cudaMemsetAsync(to, 0, bytes, stream)
+                      : simt_reject_memset_to_float("cudaMemsetAsync", (double)value);
+}
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset2D(void *to, size_t pitch, T value, size_t width, size_t height)
+{
+    return value == 0 ? cudaMemset2D(to, pitch, 0, width, height)
+                      : simt_reject_memset_to_float("cudaMemset2D", (double)value);
+}
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset2DAsync(void *to, size_t pitch, T value, size_t width, size_t height,
+                                                        cudaStream_t stream)
+{
+    return value == 0 ? cudaMemset2DAsync(to, pitch, 0, width, height, stream)
+                      : simt_reject_memset_to_float("cudaMemset2DAsync", (double)value);
+}
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3D(cudaPitchedPtr to, T value, cudaExtent extent)
+{
+    return value == 0 ? cudaMemset3D(to, 0, extent) : simt_reject_memset_to_float("cudaMemset3D", (double)value);
+}
+template <class T, class = simt_if_floating<T>>
+static SIMT_ALWAYS_INLINE cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, T value, cudaExtent extent,
+                                                        cudaStream_t stream)
+{
+    return value == 0 ? cudaMemset3DAsync(to, 0, extent, stream)
+                      : simt_reject_memset_to_float("cudaMemset3DAsync", (double)value);
 }
 static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event)
 {

@@ -39,6 +39,9 @@ def record(text, folder=results.FOLDER.parent):
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
         program = results.program_of(run) if isinstance(run, dict) else ""
         stem = results.chapter_of(program) or program
+        if isinstance(run, dict) and run.get("device") == "CPU simulator":
+            raise ValueError(f"{program}: a run on the CPU simulator, without measurements; only measured runs on a GPU are "
+                             f"recorded: build/gpu/{program} --bench --format json | python3 docs/tools/record.py")
         results.check_run(run, stem, program or "the text")
         path = pathlib.Path(folder) / gpu_of(run) / f"{stem}.json"
         others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and

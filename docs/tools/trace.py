@@ -2,7 +2,10 @@
 import json
 import math
 import pathlib
+import re
 import struct
+
+import files
 
 LANES = range(32)
 KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load",
@@ -42,6 +45,14 @@ def _check_event(event):
             raise ValueError("a lane receives a value that no lane brought")
 
 
+def _json_error_text(error):
+    """Returns what is wrong with a file that is not JSON, in words that name neither; a copy is often incomplete."""
+    if isinstance(error, json.JSONDecodeError) and (error.msg.startswith("Unterminated string") or
+                                                    re.fullmatch(r"\s*|[a-z-]{1,5}", error.doc[error.pos:])):
+        return f"not valid JSON: it ends at byte {len(error.doc.encode())}, within a value (is it complete?)"
+    return files.reading_error_text(error)
+
+
 def read(path):
     """Returns the trace in the file. Its columns hold integers (the bits of a value form one integer), each event has a
     list of its active lanes, "active", and its source file, "file", and "warps" is the number of warps.
@@ -50,13 +61,17 @@ def read(path):
     OSError if it cannot be read.
     """
     try:
-        trace = json.loads(pathlib.Path(path).read_text())
+        text = pathlib.Path(path).read_text()
+        trace = json.loads(text)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: {_json_error_text(error)}") from None
+    try:
         trace["warps"] = -(-math.prod(trace["block"]) // 32)
         truncated, _ = trace["truncated"], trace["dynamic_shared"]["bytes"]
         if not trace["events"]:
             raise KeyError("events")
     except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{path}: it is no trace of a kernel") from None
+        raise ValueError(f"{path}: valid JSON, but no trace of a kernel; PROGRAM --trace=FILE.json writes one") from None
     if truncated:
         raise ValueError(f"{path}: the kernel did more than the trace holds")
     for number, event in enumerate(trace["events"]):

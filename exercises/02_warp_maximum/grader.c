@@ -38,8 +38,9 @@ static void check_lane(struct grade_context *grade, int token, int lane, struct 
         grade_fail(grade, "token %d: lane %d wrote nothing; expected expert %d with score %g", token, lane, expected.id,
                    (double)expected.value);
     if (got.id != expected.id)
-        grade_fail(grade, "token %d, lane %d: expected expert %d with score %g, got expert %d with score %g", token,
-                   lane, expected.id, (double)expected.value, got.id, (double)got.value);
+        grade_fail(grade, "token %d, lane %d: expected expert %d with score %g, got expert %d with score %g%s", token,
+                   lane, expected.id, (double)expected.value, got.id, (double)got.value,
+                   got.value == expected.value ? "; of equal scores, the lower expert's wins" : "");
     if (got.value != expected.value)
         grade_fail(grade, "token %d, lane %d: expected score %g of expert %d, got %g", token, lane,
                    (double)expected.value, expected.id, (double)got.value);

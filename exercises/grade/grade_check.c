@@ -127,7 +127,11 @@ void grade_check_no_divergence(struct grade_context *grade)
     if (measured == 0)
         return;
     backend_describe_divergent_branches(&grade->counters, places, sizeof places);
-    grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; a warp diverges at %s",
+    grade_fail(grade,
+               "over budget: divergent_branches: %" PRIu64
+               ", at most 0 are allowed; a warp diverges at %s" ERROR_ADVICE_PREFIX
+               "conditions without branches: && and || branch, & and | do not; nor does ?: between two values that are "
+               "there already",
                measured, places);
 }
 

@@ -55,17 +55,18 @@ int command_run(struct learn_session *learn, const struct parsed_command *parsed
 }
 
 /**
- * Locks the record and returns the exercise's entry, adding one if there is none. On failure, returns NULL with a
- * one-line error.
+ * Locks the record and returns the exercise's entry. If there is none, begins the exercise, which also makes the
+ * learner's file. On failure, returns NULL with a one-line error.
  */
 static struct progress_entry *begin_entry(struct learn_session *learn, const struct exercise *exercise,
                                           struct error *error)
 {
-    struct progress_entry *entry;
+    struct progress_entry *entry = NULL;
 
     if (!learn_lock_and_read_progress(learn, error))
         return NULL;
-    entry = progress_find_or_add(&learn->progress, exercise->name, error);
+    if (progress_find(&learn->progress, exercise->name) || learn_begin_exercise(learn, exercise, error))
+        entry = progress_find(&learn->progress, exercise->name);
     if (!entry)
         learn_unlock_progress(learn);
     return entry;

@@ -758,11 +758,15 @@ class Refused(unittest.TestCase):
     def test_files_that_are_no_trace(self):
         with self.assertRaisesRegex(OSError, "none.json"):
             trace.read(self.folder / "none.json")
-        for name, text in (("empty", "{}"), ("half", self.gate().read_text()[:1000]), ("bytes", "\udcff"),
-                           ("still", re.sub(r'"events": \[.*\]', '"events": []', self.gate().read_text(), flags=re.S))):
+        another = "valid JSON, but no trace of a kernel; PROGRAM --trace=FILE.json writes one"
+        still = re.sub(r'"events": \[.*\]', '"events": []', self.gate().read_text(), flags=re.S)
+        for name, text, error in (("empty", "{}", another), ("still", still, another), ("bytes", "\udcff", "this is not text"),
+                                  ("half", self.gate().read_text()[:1000],
+                                   "not valid JSON: it ends at byte 1000, within a value (is it complete?)"),
+                                  ("words", "{},\n{}", "line 1, column 3: this is not JSON")):
             path = self.folder / f"{name}.json"
             path.write_text(text, errors="surrogateescape")
-            self.refuses(f"{name}.json: it is no trace of a kernel", trace.read, path)
+            self.refuses(re.escape(f"{name}.json: {error}"), trace.read, path)
         self.refuses("spoiled.json: the kernel did more than the trace holds", trace.read,
                      self.spoiled(self.gate(), lambda content: content.update(truncated=True)))
 

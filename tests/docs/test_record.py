@@ -114,6 +114,10 @@ class Record(course.Course):
         self.assertEqual(self.record(counted), (1, 'record: /dev/stdin: 02_first: a run needs "date", '
                                                    'and a list "rows", "counters", "figures" or "stages"'))
         self.assertEqual(self.record(run(date=None)), (1, 'record: /dev/stdin: 02_first: a run needs "date"'))
+        simulated = {**counted, "device": "CPU simulator"}
+        self.assertEqual(self.record(simulated), (1,
+            "record: /dev/stdin: 02_first: a run on the CPU simulator, without measurements; only measured runs on a GPU are "
+            "recorded: build/gpu/02_first --bench --format json | python3 docs/tools/record.py"))
         self.assertEqual(course.call(record.main, "none.json"), (1, "record: none.json: No such file or directory"))
         self.assertFalse(RESULTS.exists())
 

@@ -107,9 +107,12 @@ class Steps(course.Course):
     def test_traces_that_are_rejected(self):
         self.trace(truncated=True)
         self.refuses("t.json: the kernel did more than the trace holds")
-        for text in ('{"events": []}', "[", "[]", '{"dynamic_shared": null, "truncated": false, "events": []}'):
+        for text in ('{"events": []}', "[]", '{"dynamic_shared": null, "truncated": false, "events": []}'):
             write("t.json", text)
-            self.refuses("t.json: it is no trace of a kernel")
+            self.refuses("t.json: valid JSON, but no trace of a kernel; PROGRAM --trace=FILE.json writes one")
+        for text in ("[", '{"events": [{"kind": "sto'):
+            write("t.json", text)
+            self.refuses(f"t.json: not valid JSON: it ends at byte {len(text)}, within a value (is it complete?)")
 
     def test_files_and_arguments(self):
         self.refuses("t.json: No such file or directory")

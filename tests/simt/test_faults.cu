@@ -1460,7 +1460,7 @@ READS(after_short_copy)
 
 FAULT_LAUNCH("unwritten", after_short_copy,
              "reads 4 unwritten bytes, 64 bytes into an allocation of 256 bytes; only the first 64 bytes have been "
-             "written; try: check the size of what was written")
+             "written of this allocation, made at :")
 {
     int *words = (int *)fresh(256);
 
@@ -1642,6 +1642,50 @@ FAULT("read_only", of_shared_memory, 1, 32, "uses shared memory by __ldg(), whic
     y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
 }
 
+FAULT("memory", product_overflows, 1, 32,
+      " bytes before the first; try: compute the index in 64 bits, as in (size_t)row * pitch, if it is a "
+      "product that exceeds an int; otherwise, compare the index")
+{
+    const unsigned row = 65536 + x[0], pitch = 32768;
+
+    y[(int)(row * pitch)] = 1; // [product_overflows]
+}
+
+FAULT_LAUNCH("memory", freed_twice,
+             "cudaFree: invalid argument: the pointer is in an allocation of 4096 bytes that has "
+             "been freed at tests/simt/test_faults.cu:")
+{
+    int *words;
+
+    (void)freed_twice_added;
+    cudaMalloc(&words, 4096);
+    for (int i = 0; i < 2; i++)
+        cudaFree(words); // [freed_twice]
+}
+
+FAULT_LAUNCH("memory", set_to_float,
+             "cudaMemset: invalid argument: it sets every byte to an int: 1 becomes 0x01, and each float 0x01010101 "
+             "(2.36943e-38), not 1; try: cudaMemcpy() from an array of the host, or a kernel that stores the value")
+{
+    (void)set_to_float_added;
+    cudaMemset(device_y, 1.0f, 64); // [set_to_float]
+}
+
+FAULT_LAUNCH("memory", rows_set_to_double,
+             "cudaMemset2D: invalid argument: it sets every byte to an int: -2.5 becomes 0xfe, and each float "
+             "0xfefefefe (-1.69474e+38), not -2.5; try: ")
+{
+    (void)rows_set_to_double_added;
+    cudaMemset2D(device_y, 64, -2.5, 64, 2); // [rows_set_to_double]
+}
+
+FAULT_LAUNCH("memory", set_to_infinity,
+             "cudaMemsetAsync: invalid argument: it sets every byte to an int, which -inf is")
+{
+    (void)set_to_infinity_added;
+    cudaMemsetAsync(device_y, -INFINITY, 64); // [set_to_infinity]
+}
+
 /* --- host accesses to device memory ------------------------------------------------------------------------------- */
 
 #define HOST_FAULT(name, text)                                                  \
@@ -1651,13 +1695,16 @@ FAULT("read_only", of_shared_memory, 1, 32, "uses shared memory by __ldg(), whic
 
 static volatile int seen;
 
-HOST_FAULT(host_reads, "the host reads device memory, 20 bytes into an allocation of 16384 bytes")
+HOST_FAULT(host_reads,
+           "the host reads device memory, 20 bytes into an allocation of 16384 bytes; it has to be copied; try: "
+           "cudaMemcpy() to an array of the host")
 {
     (void)host_reads_added;
     seen = ((volatile int *)device_x)[5]; // [host_reads]
 }
 
-HOST_FAULT(host_writes, "the host writes device memory, 0 bytes into")
+HOST_FAULT(host_writes,
+           "it has to be copied; try: an array of the host and cudaMemcpy() from it, or cudaMallocManaged()")
 {
     (void)host_writes_added;
     *(volatile int *)device_y = 1; // [host_writes]
@@ -2567,7 +2614,8 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
 }
 
 /* Tests that, until the program reads the error, only the first fault is reported: it may have caused the second. */
-FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
+FAULT_LAUNCH("launches", refused_before_another_fault,
+             ": 2048 x 1 x 1 = 2,048 threads; a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;
 

@@ -50,6 +50,7 @@ refuses() {
 refuses 'a parameter that is a reference' \
     'return nullptr; } __global__ void kernel(const int &) {} void launch(int n) { kernel<<<1, 1>>>(n);' \
     '*a kernel?s parameter is a reference*'
+refuses 'a misspelt barrier' '__syncthread(); return nullptr;' '*did you mean *__syncthreads*'
 refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
 refuses 'a variable of the device with a value from a function' \
     'return nullptr; } int size() { return 4; } __device__ int blocks = size(); void after() {' \

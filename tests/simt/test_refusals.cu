@@ -682,7 +682,7 @@ static void a_barrier_that_some_threads_miss(void **)
     leave_before_barrier_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "leave_before_barrier",
                  "thread (0,0,0) of block (0,0,0) and 39 more wait at __syncthreads, but thread (40,0,0) and 23 more "
-                 "have returned");
+                 "have ended the kernel");
 }
 
 static __global__ void barrier_in_if_kernel(int *y)
@@ -704,7 +704,7 @@ static void a_barrier_in_an_if(void **)
     barrier_in_if_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_in_if",
                  "thread (0,0,0) of block (0,0,0) and 31 more wait at __syncthreads, but thread (32,0,0) and 31 more "
-                 "have returned");
+                 "have ended the kernel");
     if (starts_with_location(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d without it", line_marked(__FILE__, "after_barrier_in_if"));
         assert_non_null(strstr(simt_fault_message(), where));
@@ -836,6 +836,9 @@ static void a_lane_not_in_its_own_mask(void **)
     own_mask_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "own_mask",
                  "lane not in its own mask: thread (0,0,0) of block (0,0,0) calls __shfl_sync with mask 0x0000fffe");
+    assert_non_null(strstr(simt_fault_message(), "try: a mask with every lane that makes the call: 0xffffffff, "
+                                                 "of whose result each lane may take only a part, or 0xffffu << "
+                                                 "(lane & 16) for each half of a warp"));
 }
 
 static __global__ void outside_mask_kernel(int *y)

@@ -957,7 +957,8 @@ static void managed_memory(void **)
     assert_int_equal(cudaMemcpy(from + 1000, device_y, 256, cudaMemcpyDefault), cudaSuccess);
     assert_int_equal(from[1063], 1270);
     assert_int_equal(cudaMemcpy(device_x, to, 256, cudaMemcpyHostToDevice), cudaSuccess);
-    assert_int_equal(cudaMemset(to, 0, 128), cudaSuccess);
+    assert_int_equal(cudaMemset(to, 0, 64), cudaSuccess);
+    assert_int_equal(cudaMemset(to + 16, 0.0f, 64), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     assert_int_equal(to[31] + to[32], 65);
     expect_success();

@@ -20,7 +20,8 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
     if (bench->runs_on_host)
         return true;
     if (!bench->can_measure_times)
-        return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
+        return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu "
+                                "(ninja gpu; needs an NVIDIA GPU)");
     return backend_measure_time_floors(&bench->time_floors, error);
 }
 

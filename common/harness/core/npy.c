@@ -307,8 +307,7 @@ static bool read_file(const char *path, enum npy_kind kind, struct npy_array *ar
     return good;
 }
 
-/** Writes a shape as Python does: "(2, 256)", "(512,)", "()". Returns `text`. */
-static const char *shape_text(const struct npy_array *array, char text[24 * NPY_MAX_DIMS])
+const char *npy_shape_text(const struct npy_array *array, char text[NPY_SHAPE_TEXT])
 {
     size_t length = 1;
 
@@ -327,7 +326,7 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error)
 bool npy_read_kind(const char *path, enum npy_kind kind, int min_dims, int max_dims, const char *axes,
                    struct npy_array *array, struct error *error)
 {
-    char needed[32], shape[24 * NPY_MAX_DIMS];
+    char needed[32], shape[NPY_SHAPE_TEXT];
 
     if (!read_file(path, kind, array, error))
         return false;
@@ -341,7 +340,8 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int min_dims, int max_d
         error_set(error, "%s: holds integers; f2 or f4 is needed (array.astype converts)", path);
     else if (array->ndim < min_dims || array->ndim > max_dims)
         error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed: %s", path, array->ndim,
-                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, max_dims == 1 ? "is" : "are", axes);
+                  array->ndim == 1 ? "" : "s", npy_shape_text(array, shape), needed, max_dims == 1 ? "is" : "are",
+                  axes);
     else
         return true;
     npy_free(array);

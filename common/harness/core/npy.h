@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NPY_MAX_DIMS = 4 };
+enum { NPY_MAX_DIMS = 4, NPY_SHAPE_TEXT = 24 * NPY_MAX_DIMS };
 
 struct npy_array {
     enum dtype dtype;            /**< element type: f16, f32, i32 or i64 in a file */
@@ -25,6 +25,9 @@ struct npy_array {
 
 /** Returns the number of elements. */
 int64_t npy_num_elements(const struct npy_array *array);
+
+/** Writes the shape as Python does: "(2, 256)", "(512,)", "()". Returns `text`. */
+const char *npy_shape_text(const struct npy_array *array, char text[NPY_SHAPE_TEXT]);
 
 /** Reads a complete file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);

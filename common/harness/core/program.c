@@ -88,7 +88,10 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     const char *const other = check ? options_find_unlisted(table, taken, argc, argv) : NULL;
 
     program->options->check_all = check;
-    return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
+    return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s%s", check, other,
+                               strcmp(check, "check-all") == 0 && strcmp(other, "num-tokens") == 0
+                                   ? "; --check-corners or --check-share N takes less time"
+                                   : "");
 }
 
 bool program_reject_unused_seed(struct program *program, unsigned trait_mask)
@@ -187,7 +190,7 @@ bool output_directory_create(const char *directory, struct error *error)
     if ((mkdir(directory, 0777) != 0 && errno != EEXIST) || stat(directory, &status) != 0)
         return refuse_directory(directory, errno, error);
     if (!S_ISDIR(status.st_mode))
-        return error_set(error, "--out: %s: not a directory", directory);
+        return error_set(error, "--out: %s is a file; --out needs a folder", directory);
     return access(directory, W_OK | X_OK) == 0 ||
            error_set(error, "--out: cannot write to the folder %s: %s", directory, strerror(errno));
 }

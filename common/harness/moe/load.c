@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,18 +96,20 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
 
 /**
  * Records a dimension's size, as given by a file. If another file or an option gives a different size, the error names
- * both sources.
+ * both sources. `shape` is the shape of the file and what its axes are, for messages.
  */
-static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
+static bool take_size(const char *path, const char *shape, int which, int64_t size, struct sizes *sizes,
+                      struct error *error)
 {
     const char *const flag = dimensions[which].flag;
 
     if (size < 1 || size > INT_MAX)
-        return error_set(error, "%s: %" PRId64 " as --%s; it must be 1 to %d", path, size, flag, INT_MAX);
+        return error_set(error, "%s: its shape is %s: %" PRId64 " as --%s; it must be 1 to %d", path, shape, size, flag,
+                         INT_MAX);
     if (sizes->size[which] >= 0 && sizes->size[which] != size)
         return sizes->from[which]
-                   ? error_set(error, "%s: %" PRId64 " as --%s; %s has %" PRId64, path, size, flag, sizes->from[which],
-                               sizes->size[which])
+                   ? error_set(error, "%s: its shape is %s: %" PRId64 " as --%s; %s has %" PRId64, path, shape, size,
+                               flag, sizes->from[which], sizes->size[which])
                    : error_set(error, "--%s: %" PRId64 "; %s has %" PRId64, flag, sizes->size[which], path, size);
     sizes->size[which] = size;
     sizes->from[which] = path;
@@ -116,8 +119,10 @@ static bool take_size(const char *path, int which, int64_t size, struct sizes *s
 static bool take_shape(const char *path, const struct file_shape *shape, const struct npy_array *file,
                        const struct moe_options *options, struct sizes *sizes, struct error *error)
 {
+    char numbers[NPY_SHAPE_TEXT], text[NPY_SHAPE_TEXT + 64];
     bool good = true;
 
+    snprintf(text, sizeof text, "%s, %s", npy_shape_text(file, numbers), shape->text);
     for (int axis = 0; good && axis < shape->num_axes; axis++) {
         const int64_t length = file->shape[axis];
 
@@ -126,7 +131,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
         else if (shape->axes[axis] == MOE_DIMENSION_TOKENS)
             good = take_rows(path, length, options, sizes, error);
         else
-            good = take_size(path, shape->axes[axis], axis == shape->doubled ? length / 2 : length, sizes, error);
+            good = take_size(path, text, shape->axes[axis], axis == shape->doubled ? length / 2 : length, sizes, error);
     }
     return good;
 }

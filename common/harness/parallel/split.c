@@ -23,10 +23,11 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
     if (dp * tp != size) {
         const int64_t wanted = (dp ? dp : 1) * tp;
 
-        return error_set(
-            error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started; start %" PRId64 ": mpirun -n %" PRId64 " ...%s",
-            dp ? dp : 1, tp, size, size == 1 ? "was" : "were", wanted, wanted,
-            connection_can_fork_ranks ? ", or --gpus" : "");
+        return error_set(error,
+                         "--dp, --tp: %" PRId64 " x %d ranks; %d %s started; start %" PRId64 ": mpirun -n %" PRId64
+                         " and this command line%s",
+                         dp ? dp : 1, tp, size, size == 1 ? "was" : "were", wanted, wanted,
+                         connection_can_fork_ranks ? ", or --gpus" : "");
     }
     share->num_expert_parts = options->ep_size ? options->ep_size : size;
     if (size % share->num_expert_parts != 0)

@@ -7,6 +7,7 @@
 #include "machine/errors.h"
 #include "machine/fault.h"
 #include "machine/program_image.h"
+#include "machine/source_lines.h"
 #include "memory/arena.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
@@ -126,7 +127,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
  */
 static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t call_site)
 {
-    char where[160];
+    char where[160], location[LOCATION_TEXT_SIZE];
 
     if (simt_is_device_heap_pointer(pointer))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
@@ -138,6 +139,14 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
             !simt_allocation_starting_at(pointer)                                     ? "free() for memory of the host"
             : simt_allocation_starting_at(pointer)->memory_type == MEMORY_TYPE_PINNED ? "cudaFreeHost()"
                                                                                       : "cudaFree()");
+    if (simt_arena_free_site((uintptr_t)pointer) > 1) {
+        simt_format_source_line(simt_arena_free_site((uintptr_t)pointer), location);
+        return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                       "the pointer is %s at %s" SIMT_ADVICE_PREFIX
+                                       "free it once; if a destructor frees it, a copy of the object, "
+                                       "such as an argument passed by value, frees it too: pass a reference",
+                                       where, location);
+    }
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                    "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
                                    allocates);

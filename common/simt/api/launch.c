@@ -51,8 +51,17 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
         return cudaErrorInvalidConfiguration;
     }
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
-        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_ADVICE_PREFIX
-               "smaller blocks, and more of them";
+        static char text[256];
+        char number[NUMBER_TEXT_SIZE], product[96] = "";
+
+        if (block.x <= 65536 && block.y <= 65536 && block.z <= 65536)
+            snprintf(product, sizeof product, "%u x %u x %u = %s threads; ", block.x, block.y, block.z,
+                     simt_in_thousands(threads, number));
+        snprintf(text, sizeof text,
+                 ": %sa block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_ADVICE_PREFIX
+                 "smaller blocks, and more of them",
+                 product);
+        *why = text;
         return cudaErrorInvalidConfiguration;
     }
     if (threads > simt_kernel_properties(launch->kernel).max_threads_per_block) {

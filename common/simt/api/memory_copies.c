@@ -15,6 +15,7 @@
 #include "order/stream_work.h"
 #include "machine/host_threads.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -364,6 +365,29 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_RETURN_ADDRESS());
+}
+
+cudaError_t simt_reject_memset_to_float(const char *name, double value)
+{
+    const bool is_int = value > -2147483649.0 && value < 2147483648.0;
+    const unsigned byte = is_int ? (unsigned char)(int)value : 0;
+    const union {
+        uint32_t bits;
+        float value;
+    } word = {byte * 0x01010101u};
+
+    if (simt_peek_sticky_error() != cudaSuccess)
+        return simt_peek_sticky_error();
+    if (!is_int)
+        return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
+                                       "it sets every byte to an int, which %g is not" SIMT_ADVICE_PREFIX
+                                       "cudaMemcpy() from an array of the host, or a kernel that stores the value",
+                                       value);
+    return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
+                                   "it sets every byte to an int: %g becomes 0x%02x, and each float 0x%08" PRIx32
+                                   " (%g), not %g" SIMT_ADVICE_PREFIX
+                                   "cudaMemcpy() from an array of the host, or a kernel that stores the value",
+                                   value, byte, word.bits, (double)word.value, value);
 }
 
 static cudaError_t set_again(const void *operand, cudaStream_t stream)

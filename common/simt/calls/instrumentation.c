@@ -30,7 +30,12 @@
  */
 #define NEAR_ARENA   (UINT64_C(1) << 40)
 #define NEAR_WRAPPED (UINT64_C(1) << 20)
-#define WRAPPED      " (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?)"
+/* An index of this many elements before the array is more likely a product that has overflowed than a small error. */
+#define INT_OVERFLOWS (UINT64_C(1) << 30)
+#define OVERFLOWED                                                                                                 \
+    SIMT_ADVICE_PREFIX "compute the index in 64 bits, as in (size_t)row * pitch, if it is a product that exceeds " \
+                       "an int; otherwise, compare the index with 0 and the number of elements before the access"
+#define WRAPPED " (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?)"
 /*
  * The corresponding distance for a lane's stack. Shared memory is within this distance as well, because the operating
  * system places mappings next to each other.
@@ -527,14 +532,18 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_ADVICE_PREFIX
                         "pass memory from cudaMalloc(), and check what cudaMalloc() or the kernel's malloc() returned",
                         store ? "writes" : "reads", bytes, address);
-    if (address - simt_memory.arena_begin + NEAR_ARENA < 2 * NEAR_ARENA)
+    if (address - simt_memory.arena_begin + NEAR_ARENA < 2 * NEAR_ARENA) {
+        const bool before = address < simt_memory.arena_begin;
+        const uintptr_t distance = before ? simt_memory.arena_begin - address
+                                          : address - simt_memory.arena_begin - simt_memory.arena_bytes;
+
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
                         "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s%s", store ? "writes" : "reads",
-                        bytes,
-                        address < simt_memory.arena_begin ? simt_memory.arena_begin - address
-                                                          : address - simt_memory.arena_begin - simt_memory.arena_bytes,
-                        address < simt_memory.arena_begin ? "before the first" : "behind the last",
-                        is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes) ? WRAPPED : "");
+                        bytes, distance, before ? "before the first" : "behind the last",
+                        before && distance / bytes >= INT_OVERFLOWS                                    ? OVERFLOWED
+                        : is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes) ? WRAPPED
+                                                                                                       : "");
+    }
     if (is_wrapped(address, bytes, simt_memory.shared_begin, simt_memory.shared_bytes))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "%s %u bytes far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes);

@@ -341,7 +341,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
             "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION_FORMAT
             "%s: every thread of the block must reach it",
             waiting, barrier, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z, done > 1 ? others : "",
-            done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "returned", gone->wait_site,
+            done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "ended the kernel", gone->wait_site,
             is_past ? "" : " without it");
         return;
     }

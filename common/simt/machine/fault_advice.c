@@ -12,7 +12,8 @@ static const struct {
     {"assertion failed", "printf() of the values in the expression before the assert()"},
     {"asynchronous copy under way",
      "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(N), which lets the last N groups be under "
-     "way: 0 waits for all; or its mbarrier); then __syncthreads() if other threads use the data; or, if the copy "
+     "way: 0 waits for all, as in a last step that commits no group; or its mbarrier); then __syncthreads() if other "
+     "threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
@@ -29,12 +30,14 @@ static const struct {
      "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if they use different extern "
      "__shared__ arrays, an offset to the second, because all such arrays begin at the same byte"},
     {"endless loop?", "check when the loop ends; if it waits for a value, some thread must write it, by an atomic or "
-                      "with a fence, and another block's value takes a cooperative launch"},
+                      "with a fence, and another block's value takes a cooperative launch; if it searches a "
+                      "table, the table may be full: bound the number of probes"},
     {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if "
                            "threads update in place what others read or update, an atomic or a second array"},
     {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
     {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
-    {"lane not in its own mask", "the mask of all lanes that make the call: 0xffffffff, or from __ballot_sync()"},
+    {"lane not in its own mask", "a mask with every lane that makes the call: 0xffffffff, of whose result each lane "
+                                 "may take only a part, or 0xffffu << (lane & 16) for each half of a warp"},
     {"misaligned address", "an index, and a length of rows, that is a multiple of the vector's length, __align__ "
                            "before an array that the kernel declares, or loads "
                            "and stores of single elements"},
@@ -63,7 +66,7 @@ static const struct {
      "let every lane of the mask make the call, outside an if or loop that some skip and "
      "without an early return; or read only lanes that make it"},
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
-    {"stack overflow", "smaller local arrays, or a loop in place of recursion"},
+    {"stack overflow", "smaller local arrays, a loop in place of recursion, or a shallower recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
     {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
@@ -72,7 +75,7 @@ static const struct {
      "memory has no initial value"},
     {"use after free",
      "free the memory after its last use: after the launch or, for memory that a kernel allocates, after "
-     "a barrier"},
+     "a barrier; if two arrays are exchanged, free the old one"},
     {"warp without all lanes", "let all 32 lanes make the call: blocks of a multiple of 32 threads, no early return"},
     {"warpgroup that is not together", "the same products in all four warps"},
     {"write to read-only data", "a plain load in place of __ldg(), for data that the launch writes"},

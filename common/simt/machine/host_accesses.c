@@ -84,12 +84,13 @@ static void say(uintptr_t pc, const char *does, const char *what, bool in_librar
                 does, what, strcmp(does, "writes") == 0 ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()");
         return;
     }
-    fprintf(
-        stderr,
-        "%s: illegal address: the host %s device memory, %s; it has to be copied%s; try: cudaMemcpy() to an array of "
-        "the host, or cudaMallocManaged()%s\n",
-        location, does, what, in_library ? ", and freed by CUDA" : "",
-        in_library ? "; cudaFree() or cudaFreeHost() in place of free() or delete" : "");
+    fprintf(stderr,
+            "%s: illegal address: the host %s device memory, %s; it has to be copied%s; try: %s, or "
+            "cudaMallocManaged()%s\n",
+            location, does, what, in_library ? ", and freed by CUDA" : "",
+            strcmp(does, "writes") == 0 ? "an array of the host and cudaMemcpy() from it"
+                                        : "cudaMemcpy() to an array of the host",
+            in_library ? "; cudaFree() or cudaFreeHost() in place of free() or delete" : "");
 }
 
 #ifdef __aarch64__

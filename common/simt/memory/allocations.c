@@ -312,12 +312,30 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size)
     return true;
 }
 
-bool simt_arena_is_freed(uintptr_t address)
+/** Returns where the memory at an address was allocated or freed; all 0 if the address is not in the arena. */
+static struct history_of_memory history_at(uintptr_t address)
 {
     const size_t offset = address - (uintptr_t)simt_arena.base;
     char text[160];
 
-    return simt_arena.base && offset < simt_arena.reserved_bytes && describe(offset, text, sizeof text).free_site != 0;
+    if (!simt_arena.base || offset >= simt_arena.reserved_bytes)
+        return (struct history_of_memory){0};
+    return describe(offset, text, sizeof text);
+}
+
+uintptr_t simt_arena_allocation_site(uintptr_t address)
+{
+    return history_at(address).allocation_site;
+}
+
+uintptr_t simt_arena_free_site(uintptr_t address)
+{
+    return history_at(address).free_site;
+}
+
+bool simt_arena_is_freed(uintptr_t address)
+{
+    return simt_arena_free_site(address) != 0;
 }
 
 const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes)

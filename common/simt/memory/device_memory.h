@@ -63,6 +63,13 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  * have been written, otherwise 0.
  */
 uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_bytes);
+/** Returns the call site that allocated the memory at an address, or 0 if it is an array with a name or freed. */
+uintptr_t simt_arena_allocation_site(uintptr_t address);
+/**
+ * Returns the call site that freed the memory at an address, or 0 if it has not been freed or has been allocated again,
+ * or 1 if the call site is unknown.
+ */
+uintptr_t simt_arena_free_site(uintptr_t address);
 /** Returns whether an address is in memory that has been freed and not been allocated again. */
 bool simt_arena_is_freed(uintptr_t address);
 

@@ -487,15 +487,20 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
                                 ? simt_pc_of_site(cell->packed_write & SITE_MASK)
                                 : 0;
 
+    const uintptr_t site = simt_arena_allocation_site(address);
+    char made[64] = "";
+
     text[0] = '\0';
+    if (site)
+        snprintf(made, sizeof made, " of this allocation, made" SIMT_LOCATION_FORMAT, site);
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
     else if (other && written_prefix_bytes > 0)
         snprintf(text, size,
-                 "; only the first %zu bytes have been written" SIMT_ADVICE_PREFIX
+                 "; only the first %zu bytes have been written%s" SIMT_ADVICE_PREFIX
                  "check the size of what was written: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for "
                  "n floats",
-                 written_prefix_bytes);
+                 written_prefix_bytes, made);
 }
 
 /**
