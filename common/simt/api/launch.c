@@ -56,7 +56,7 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 
         if (block.x <= 65536 && block.y <= 65536 && block.z <= 65536)
             snprintf(product, sizeof product, "%u x %u x %u = %s threads; ", block.x, block.y, block.z,
-                     simt_in_thousands(threads, number));
+                     simt_format_thousands_separated(threads, number));
         snprintf(text, sizeof text,
                  ": %sa block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_ADVICE_PREFIX
                  "smaller blocks, and more of them",
