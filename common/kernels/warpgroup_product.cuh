@@ -150,7 +150,8 @@ static __device__ __forceinline__ void wgmma_compiler_fence(float (&d)[COUNT])
     static __device__ __forceinline__ void wgmma_m64k16_bf16(float (&d)[columns / 2], uint64_t a, uint64_t b) \
     { \
         ASM_90A("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" WGMMA_D_OPERANDS_N##columns \
-                "}, %" #a_number ", %" #b_number ", 1, 1, 1, 0, 0;" : WGMMA_D_CONSTRAINTS_N##columns : "l"(a), "l"(b)); \
+                "}, %" #a_number ", %" #b_number ", 1, 1, 1, 0, 0;" \
+                : WGMMA_D_CONSTRAINTS_N##columns : "l"(a), "l"(b)); \
     }
 WGMMA(8, 4, 5)
 WGMMA(16, 8, 9)

@@ -261,8 +261,8 @@ static inline int64_t simt_loop_watchdog_events(void)
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS]);
 /**
- * Returns the address of an access to global memory that a lane of the running warp has made at the program counter `pc`
- * and that has not been replayed yet, one for which matches(address, reference) is true; returns 0 if there is none.
+ * Returns the address of an access to global memory that a lane of the running warp has made at the program counter
+ * `pc`, that has not been replayed yet, and for which matches(address, reference) is true; returns 0 if there is none.
  */
 uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
                                            uintptr_t reference);

@@ -50,8 +50,8 @@ struct word_access {
 };
 
 /**
- * Check and record an access to a word of global memory of which some bytes have a mark (struct word_marks), as the cell
- * says: first against the marks, then for races.
+ * Check and record an access to a word of global memory of which, as the cell says, some bytes have a mark (struct
+ * word_marks): first against the marks, then for races.
  */
 void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access access);
 void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_access access);
