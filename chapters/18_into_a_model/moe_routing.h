@@ -27,7 +27,7 @@ extern "C" {
 /** Element types of tensors. */
 enum moe_routing_dtype { MOE_ROUTING_F32, MOE_ROUTING_F16, MOE_ROUTING_BF16, MOE_ROUTING_I32, MOE_ROUTING_I64 };
 
-/** The gate's arguments. Scores are always sigmoids of the logits. */
+/** Sizes and types of the gate's arguments. Scores are always sigmoids of the logits. */
 struct moe_routing_gate_problem {
     int64_t num_tokens;
     int32_t num_experts, num_expert_group, topk_group, topk;
@@ -37,14 +37,14 @@ struct moe_routing_gate_problem {
     float routed_scaling_factor;
 };
 
-/** Align's arguments. */
+/** Sizes and types of align's arguments. */
 struct moe_routing_align_problem {
     int64_t numel; /**< elements of topk_ids */
     int32_t num_experts, block_size;
     int32_t dtype; /**< type of topk_ids: I32 or I64 */
 };
 
-/** The layer's arguments. Tensors are bf16, but the weights of the experts' outputs are f32. */
+/** Sizes of the layer's arguments. Tensors are bf16, but the weights of the experts' outputs are f32. */
 struct moe_routing_layer_problem {
     int64_t num_tokens;
     int32_t hidden_size, intermediate_size, num_experts, topk;

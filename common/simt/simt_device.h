@@ -345,8 +345,8 @@ struct simt_array_element_count<std::array<T, N>> {
     static constexpr size_t count = N;
     using type = T;
 };
-template <class Array, unsigned MORE, class Index>
-SIMT_CONSTEXPR auto simt_checked_index(Index index)
+template <class Array, unsigned EXTRA, class Index>
+SIMT_CONSTEXPR auto simt_displace_out_of_bounds_index(Index index)
 {
     using elements = simt_array_element_count<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
@@ -354,7 +354,7 @@ SIMT_CONSTEXPR auto simt_checked_index(Index index)
         constexpr long long far = SIMT_INDEX_DISPLACEMENT / sizeof(typename elements::type);
         const long long place = index;
 
-        return place - far * ((unsigned long long)place >= elements::count + MORE);
+        return place - far * ((unsigned long long)place >= elements::count + EXTRA);
     } else {
         return index;
     }
@@ -374,17 +374,17 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_of_host_array<Array>, Index in
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
         simt_fault_host_constant();
 #endif
-    return simt_checked_index<Array, 0>(index);
+    return simt_displace_out_of_bounds_index<Array, 0>(index);
 }
 template <class Array, class Index>
 SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_array<Array>, Index index)
 {
-    return simt_checked_index<Array, 0>(index);
+    return simt_displace_out_of_bounds_index<Array, 0>(index);
 }
 template <class Array, class Index>
 SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index index)
 {
-    return simt_checked_index<Array, 1>(index);
+    return simt_displace_out_of_bounds_index<Array, 1>(index);
 }
 
 /*
@@ -403,7 +403,7 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
 #define SIMT_RECONVERGE_BEGIN
 #define SIMT_RECONVERGE_END
 #define SIMT_LOOP_ITERATION  SIMT_BASIC_BLOCK
-#define SIMT_CALLED_FUNCTION const simt_call_mark simt_call_mark_of(__COUNTER__)
+#define SIMT_CALLED_FUNCTION const simt_call_scope simt_call_scope_of(__COUNTER__)
 #else
 #define SIMT_RECONVERGE_BEGIN (
 #define SIMT_RECONVERGE_END , simt_reconverge_lanes_at(__COUNTER__))
@@ -412,7 +412,7 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
     const simt_control_frame_guard simt_this_iteration(true)
 #define SIMT_CALLED_FUNCTION                              \
     const simt_control_frame_guard simt_this_call(false); \
-    const simt_call_mark simt_call_mark_of(__COUNTER__)
+    const simt_call_scope simt_call_scope_of(__COUNTER__)
 #endif
 
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
@@ -433,16 +433,16 @@ SIMT_CONSTEXPR bool simt_mark_logical_operand(unsigned mark_number)
  * whose right operand has this type. The operator is evaluated after the expression and returns the expression's value.
  * For an expression of type void, the built-in comma operator is used.
  */
-struct simt_reconvergence_mark {
+struct simt_reconvergence_tag {
 };
-SIMT_CONSTEXPR simt_reconvergence_mark simt_reconverge_lanes_at(unsigned mark_number)
+SIMT_CONSTEXPR simt_reconvergence_tag simt_reconverge_lanes_at(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
         simt_lanes_reconverge(mark_number);
     return {};
 }
 template <class T>
-SIMT_CONSTEXPR T operator,(T &&value, simt_reconvergence_mark)
+SIMT_CONSTEXPR T operator,(T &&value, simt_reconvergence_tag)
 {
     return static_cast<T &&>(value);
 }
@@ -463,15 +463,16 @@ static inline constexpr __attribute__((always_inline)) T &&simt_checked_argument
 #endif
     return static_cast<T &&>(value);
 }
-class simt_call_mark
+class simt_call_scope
 {
     uint64_t saved_key;
 
   public:
-    inline __attribute__((always_inline)) explicit simt_call_mark(unsigned number) : saved_key(simt_call_begins(number))
+    inline __attribute__((always_inline)) explicit simt_call_scope(unsigned number)
+        : saved_key(simt_call_begins(number))
     {
     }
-    inline __attribute__((always_inline)) ~simt_call_mark()
+    inline __attribute__((always_inline)) ~simt_call_scope()
     {
         simt_call_ends(saved_key);
     }

@@ -303,11 +303,11 @@ SIMT_DEVICE unsigned simt_apply_to_each_part(unsigned x, unsigned y)
     return result;
 }
 
-#define SIMT_PARTS(name, sign, value)                                        \
+#define SIMT_DEFINE_SIMD_INTRINSICS(name, sign, expression)                  \
     struct simt_parts_##name {                                               \
         static SIMT_METHOD int of(int x, int y)                              \
         {                                                                    \
-            return value;                                                    \
+            return expression;                                               \
         }                                                                    \
     };                                                                       \
     SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)                \
@@ -318,31 +318,31 @@ SIMT_DEVICE unsigned simt_apply_to_each_part(unsigned x, unsigned y)
     {                                                                        \
         return simt_apply_to_each_part<simt_parts_##name, sign char>(x, y);  \
     }
-SIMT_PARTS(add, unsigned, x + y)
-SIMT_PARTS(sub, unsigned, x - y)
-SIMT_PARTS(avgu, unsigned, (x + y + 1) >> 1)
-SIMT_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
-SIMT_PARTS(maxu, unsigned, x > y ? x : y)
-SIMT_PARTS(maxs, signed, x > y ? x : y)
-SIMT_PARTS(minu, unsigned, x < y ? x : y)
-SIMT_PARTS(mins, signed, x < y ? x : y)
-SIMT_PARTS(absdiffu, unsigned, __builtin_abs(x - y))
-SIMT_PARTS(absdiffs, signed, __builtin_abs(x - y))
-#define SIMT_PARTS_COMPARED(name, sign, condition) \
-    SIMT_PARTS(cmp##name, sign, -(condition))      \
-    SIMT_PARTS(set##name, sign, condition)
-SIMT_PARTS_COMPARED(eq, unsigned, x == y)
-SIMT_PARTS_COMPARED(ne, unsigned, x != y)
-SIMT_PARTS_COMPARED(gtu, unsigned, x > y)
-SIMT_PARTS_COMPARED(gts, signed, x > y)
-SIMT_PARTS_COMPARED(geu, unsigned, x >= y)
-SIMT_PARTS_COMPARED(ges, signed, x >= y)
-SIMT_PARTS_COMPARED(ltu, unsigned, x < y)
-SIMT_PARTS_COMPARED(lts, signed, x < y)
-SIMT_PARTS_COMPARED(leu, unsigned, x <= y)
-SIMT_PARTS_COMPARED(les, signed, x <= y)
-#undef SIMT_PARTS_COMPARED
-#undef SIMT_PARTS
+SIMT_DEFINE_SIMD_INTRINSICS(add, unsigned, x + y)
+SIMT_DEFINE_SIMD_INTRINSICS(sub, unsigned, x - y)
+SIMT_DEFINE_SIMD_INTRINSICS(avgu, unsigned, (x + y + 1) >> 1)
+SIMT_DEFINE_SIMD_INTRINSICS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
+SIMT_DEFINE_SIMD_INTRINSICS(maxu, unsigned, x > y ? x : y)
+SIMT_DEFINE_SIMD_INTRINSICS(maxs, signed, x > y ? x : y)
+SIMT_DEFINE_SIMD_INTRINSICS(minu, unsigned, x < y ? x : y)
+SIMT_DEFINE_SIMD_INTRINSICS(mins, signed, x < y ? x : y)
+SIMT_DEFINE_SIMD_INTRINSICS(absdiffu, unsigned, __builtin_abs(x - y))
+SIMT_DEFINE_SIMD_INTRINSICS(absdiffs, signed, __builtin_abs(x - y))
+#define SIMT_DEFINE_SIMD_COMPARISONS(name, sign, condition)    \
+    SIMT_DEFINE_SIMD_INTRINSICS(cmp##name, sign, -(condition)) \
+    SIMT_DEFINE_SIMD_INTRINSICS(set##name, sign, condition)
+SIMT_DEFINE_SIMD_COMPARISONS(eq, unsigned, x == y)
+SIMT_DEFINE_SIMD_COMPARISONS(ne, unsigned, x != y)
+SIMT_DEFINE_SIMD_COMPARISONS(gtu, unsigned, x > y)
+SIMT_DEFINE_SIMD_COMPARISONS(gts, signed, x > y)
+SIMT_DEFINE_SIMD_COMPARISONS(geu, unsigned, x >= y)
+SIMT_DEFINE_SIMD_COMPARISONS(ges, signed, x >= y)
+SIMT_DEFINE_SIMD_COMPARISONS(ltu, unsigned, x < y)
+SIMT_DEFINE_SIMD_COMPARISONS(lts, signed, x < y)
+SIMT_DEFINE_SIMD_COMPARISONS(leu, unsigned, x <= y)
+SIMT_DEFINE_SIMD_COMPARISONS(les, signed, x <= y)
+#undef SIMT_DEFINE_SIMD_COMPARISONS
+#undef SIMT_DEFINE_SIMD_INTRINSICS
 
 #define SIMT_DOT_PRODUCTS(type, sign)                                                                                \
     SIMT_DEVICE type __dp4a(type x, type y, type sum)                                                                \

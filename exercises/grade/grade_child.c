@@ -51,7 +51,7 @@ static void become_the_learners(pid_t parent)
 
 void grade_child_store_status(struct grade_context *grade, cudaError_t status)
 {
-    struct grade_child_results *const results = grade->shared_results;
+    struct grade_child_outcome *const results = grade->shared_results;
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
@@ -99,7 +99,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
 
 bool grade_fork_child(struct grade_context *grade)
 {
-    struct grade_child_results *const results = grade->shared_results;
+    struct grade_child_outcome *const results = grade->shared_results;
     const pid_t parent = getpid();
     struct rusage used = {0};
     int status = 0;

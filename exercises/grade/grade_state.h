@@ -12,7 +12,7 @@ enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_INPUT_DESCRIPTION
 enum { GRADE_MAX_MEASUREMENTS = 64, GRADE_MEASUREMENT_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns to the grader. */
-struct grade_child_results {
+struct grade_child_outcome {
     bool ended_normally; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
@@ -41,7 +41,7 @@ struct grade_context {
     uint64_t seed;
     struct random random;
     struct backend_info backend;
-    struct grade_child_results *shared_results; /**< shared with the learner's processes; NULL on a GPU */
+    struct grade_child_outcome *shared_results; /**< shared with the learner's processes; NULL on a GPU */
     cudaError_t child_status;     /**< the launch's status, set by grade_fork_child() and grade_child_store_status() */
     char child_abnormal_end[192]; /**< how the process ended if not normally, or "" */
     struct run_counters

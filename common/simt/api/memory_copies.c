@@ -303,7 +303,7 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *copy = operand;
 
-    if (simt_is_returned_local(copy->to) || simt_is_returned_local(copy->from))
+    if (simt_local_returned_before_graph_launch(copy->to) || simt_local_returned_before_graph_launch(copy->from))
         return simt_fault_runtime_call(
             copy->call_site, copy->name, cudaErrorInvalidValue,
             "the graph copies a local variable of a function that has returned" SIMT_ADVICE_PREFIX

@@ -292,7 +292,7 @@ void simt_async_copies_wait(size_t num_pending)
     }
 }
 
-uint32_t simt_async_copies_detach_in_flight(void)
+uint32_t simt_async_copies_take_in_flight(void)
 {
     const uint32_t first = simt_running.lane->first_async_copy;
 

@@ -46,11 +46,11 @@ _Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uint
 void simt_block_discard_async_copies(struct block *block);
 
 /**
- * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
+ * Takes the copies in flight from the running thread and returns the index of the first, or 0 if there is none. The two
  * functions below complete or drop all these copies. After each copy they set *first_async_copy to the first remaining
  * copy, because completing a copy may end the launch.
  */
-uint32_t simt_async_copies_detach_in_flight(void);
+uint32_t simt_async_copies_take_in_flight(void);
 void simt_async_copies_complete(uint32_t *first_async_copy);
 void simt_async_copies_discard(uint32_t *first_async_copy);
 

@@ -325,7 +325,7 @@ void simt_mbarrier_arrive_expect(void *address, uint32_t bytes)
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
-    const uint32_t phase = barrier->phase, first = simt_async_copies_detach_in_flight();
+    const uint32_t phase = barrier->phase, first = simt_async_copies_take_in_flight();
 
     if (first) {
         struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);

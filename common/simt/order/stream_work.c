@@ -315,7 +315,7 @@ enum { RETURNED = 1 << 18 };
 
 const void *simt_graph_launch_stack_pointer;
 
-bool simt_is_returned_local(const void *pointer)
+bool simt_local_returned_before_graph_launch(const void *pointer)
 {
     return (uintptr_t)simt_graph_launch_stack_pointer - (uintptr_t)pointer - 1 < RETURNED;
 }

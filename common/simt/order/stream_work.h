@@ -90,13 +90,13 @@ extern void (*simt_work_record_launch_uses)(uint32_t first_epoch, uint32_t last_
  * which is that of the function that waits.
  */
 void simt_check_work_uses_no_returned_locals(const void *stack_pointer);
-/** The stack pointer of the function that launches a graph, which simt_is_returned_local() needs. */
+/** The stack pointer of the function that launches a graph, which simt_local_returned_before_graph_launch() needs. */
 extern const void *simt_graph_launch_stack_pointer;
 /**
  * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
  * launched.
  */
-bool simt_is_returned_local(const void *pointer);
+bool simt_local_returned_before_graph_launch(const void *pointer);
 /** Records that the host waits for the work of a stream, or for all work. */
 void simt_record_host_wait_for_stream(cudaStream_t stream);
 void simt_record_host_wait_for_all_work(void);
