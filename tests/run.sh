@@ -298,7 +298,10 @@ limit=600
 while getopts ab:j:t: option; do
     case $option in
     a) all=yes ;;
-    b) build=$OPTARG ;;
+    b)
+        build=$OPTARG
+        [ -d "$build" ] || { echo "run.sh: -b $build: no such folder; ninja builds build" >&2; exit 2; }
+        ;;
     j) jobs=$OPTARG ;;
     t) limit=$OPTARG ;;
     *) usage ;;

@@ -96,6 +96,8 @@ equal 'many tests are added up, whatever came first' '1 7 passed, 4 failed, 3 sk
     "$(run -t 5 passing.sh failing.sh skipping.sh skipping_all.sh short.sh late_plan.sh arguments.sh passing.sh silent.sh \
         >"$scratch/said"; head -n 1 "$scratch/said" | tr '\n' ' '; tail -n 1 "$scratch/said")"
 matches 'a bad option' '2*usage: *' "$(run -x)"
+equal 'a build that does not exist' '2
+run.sh: -b nowhere: no such folder; ninja builds build' "$(run -b nowhere passing.sh)"
 equal 'jobs that are no number' '2
 run.sh: -j all: a positive number is needed, for example -j 4' "$(run -j all passing.sh)"
 

@@ -190,6 +190,18 @@ static void unknown_order_refuses_launches(void **)
     assert_int_equal(launch_in(NULL, false), cudaSuccess);
 }
 
+static void invalid_event_limit_refuses_launches(void **)
+{
+    static const char *const limits[] = {"", "0", "-1", "1e6", "lots", " 5"};
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        assert_int_equal(setenv("SIMT_EVENT_LIMIT", limits[i], 1), 0);
+        expect_in_order(NULL, cudaErrorInvalidValue, "SIMT_EVENT_LIMIT is no positive number");
+    }
+    assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
+    assert_int_equal(launch_in(NULL, false), cudaSuccess);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +210,7 @@ int main(void)
         cmocka_unit_test(locks_in_opposite_orders),
         cmocka_unit_test(read_beside_atomics_of_threads_that_ran_before),
         cmocka_unit_test(unknown_order_refuses_launches),
+        cmocka_unit_test(invalid_event_limit_refuses_launches),
     };
 
     return cmocka_run_group_tests_name("turns", tests, NULL, NULL);

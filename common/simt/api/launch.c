@@ -26,13 +26,13 @@
 
 enum { WHY_TEXT = 240 };
 
-static void read_event_limit(void)
+/** Reads the environment variable. Returns false if it is set to anything but a positive number. */
+static bool read_event_limit(void)
 {
-    const char *text = getenv("SIMT_EVENT_LIMIT");
+    const char *const text = getenv("SIMT_EVENT_LIMIT");
 
-    simt_event_limit = text ? strtoull(text, NULL, 10) : 0;
-    if (simt_event_limit == 0)
-        simt_event_limit = UINT64_C(400000000);
+    simt_event_limit = text ? strtoull(text, NULL, 10) : UINT64_C(400000000);
+    return simt_event_limit > 0 && (!text || text[strspn(text, "0123456789")] == '\0');
 }
 
 /**
@@ -147,6 +147,11 @@ static cudaError_t check(const struct launch *launch, const char **why)
     if (!simt_turns_read_environment()) {
         *why = ": unknown value of the environment variable SIMT_ORDER" SIMT_ADVICE_PREFIX
                "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED, or unset it";
+        return cudaErrorInvalidValue;
+    }
+    if (!read_event_limit()) {
+        *why = ": the environment variable SIMT_EVENT_LIMIT is no positive number" SIMT_ADVICE_PREFIX
+               "SIMT_EVENT_LIMIT=1000000000, or unset it";
         return cudaErrorInvalidValue;
     }
     const cudaError_t error = check_shape(launch, why);
@@ -368,7 +373,6 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
         error = simt_work_begin(stream, launch->name, call_site);
     if (error != cudaSuccess)
         return error;
-    read_event_limit();
     if (!simt_signal_handlers_install(simt_event_limit))
         return simt_set_sticky_error(simt_fault_no_address_space());
     error = run(launch);
