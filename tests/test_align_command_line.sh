@@ -216,6 +216,13 @@ succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-ex
 equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy sorted_token_ids.npy" \
     "$(cd "$scratch/good" && echo *)"
 
+equal "of ids beyond the experts the user is told" \
+    "$name: $scratch/ids.npy: 1 of 6 ids name no expert (0 to 3 do; the largest is 9); is --num-experts right?" \
+    "$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 2>&1 >"$scratch/out")"
+integers marked i4 '(2, 2)' 0 -1 3 -1
+equal "but not of ids that a negative number marks" "" \
+    "$("$program" --topk-ids "$scratch/marked.npy" --num-experts 4 2>&1 >"$scratch/out")"
+
 # Ids 0 1, 1 3, 1 9: expert 0 has position 0, expert 1 positions 1, 2 and 4, expert 3 position 3; 9 names no expert.
 equal "the padded size" 9 "$(numbers "$scratch/good/num_tokens_post_padded.npy")"
 equal "the blocks' experts" "0 1 3 -1 -1" "$(numbers "$scratch/good/expert_ids.npy" | cut -d ' ' -f 1-5)"

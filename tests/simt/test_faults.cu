@@ -30,7 +30,7 @@ struct fault {
     void (*run)(void);
 };
 
-enum { MAX_FAULTS = 400 };
+enum { MAX_FAULTS = 500 };
 static struct fault faults[MAX_FAULTS];
 static int fault_count;
 

@@ -513,12 +513,6 @@ static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uin
 static cudaError_t check_rows(const char *name, const void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, uintptr_t call_site)
 {
-    cudaError_t error = to_device ? check_is_no_name(name, "destination", to, call_site) : cudaSuccess;
-
-    if (error == cudaSuccess && from_device)
-        error = check_is_no_name(name, "source", from, call_site);
-    if (error != cudaSuccess)
-        return error;
     const bool before = (uintptr_t)to < (uintptr_t)from;
     const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
     const size_t rows = apart / to_pitch, columns = apart % to_pitch;
