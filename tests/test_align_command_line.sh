@@ -270,7 +270,7 @@ hostile "$program" <<'END'
 2|*: --counts: '+1' is not a whole number|$P --counts +1
 2|*: a device, a pipe or a socket; a regular file is read|$P --topk-ids "$scratch/pipe"
 2|*: a device, a pipe or a socket; a regular file is read|$P --expert-map "$scratch/pipe"
-0||$P --topk-ids "$scratch/huge.npy"
+0|*huge.npy: 4 of 6 ids name no expert (0 to 255 do; *|$P --topk-ids "$scratch/huge.npy"
 2|*: --block-size: 2147483648; it must be 1 to 2147483647|$P --block-size 2147483648
 2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 3|*: out of memory: * of device memory are needed, * are available; a smaller problem needs less (--num-tokens, --counts, --block-size)|ulimit -v 4000000; timeout 5 $P --counts 1000000,400000000
