@@ -217,7 +217,7 @@ equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy so
     "$(cd "$scratch/good" && echo *)"
 
 equal "of ids beyond the experts the user is told" \
-    "$name: $scratch/ids.npy: 1 of 6 ids name no expert (0 to 3 do; the largest is 9); is --num-experts right?" \
+    "$name: $scratch/ids.npy: 1 of 6 ids names no expert (0 to 3 do; the largest is 9); is --num-experts right?" \
     "$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 2>&1 >"$scratch/out")"
 integers marked i4 '(2, 2)' 0 -1 3 -1
 equal "but not of ids that a negative number marks" "" \

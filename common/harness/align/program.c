@@ -158,9 +158,10 @@ static void warn_of_ids_beyond_experts(const struct align_options *options, cons
     }
     if (largest >= problem->num_experts)
         fprintf(stderr,
-                "%s: %s: %s of %s name no expert (0 to %d do; the largest is %" PRId64 "); is --num-experts right?\n",
+                "%s: %s: %s of %s name%s no expert (0 to %d do; the largest is %" PRId64 "); is --num-experts right?\n",
                 program->name, options->ids_path, format_thousands((uint64_t)groups->num_invalid_ids, skipped),
-                format_count(problem->numel, "id", ids), problem->num_experts - 1, largest);
+                format_count(problem->numel, "id", ids), groups->num_invalid_ids == 1 ? "s" : "",
+                problem->num_experts - 1, largest);
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */

@@ -67,8 +67,9 @@ static const struct {
      "let all lanes of the mask make the call: not inside an if, and no return before it; keep its result in a "
      "variable and use it in the if; or read only lanes that make it"},
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
-    {"stack overflow", "does the recursion end? if so: smaller local arrays, a loop in place of recursion, or a "
-                       "shallower recursion"},
+    {"stack overflow",
+     "check that the recursion ends; if it does, smaller local arrays, a loop in place of recursion, or a "
+     "shallower recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
     {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
