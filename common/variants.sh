@@ -51,10 +51,6 @@ build_one() {
     names "$2"
     program=$build/variants/${chapter}_$what
     objects=$build/obj/variants/${chapter}_$what
-    [ -e "$build/$chapter" ] || {
-        echo "variants.sh: ${chapter}_$what needs $build/$chapter: ninja $build/$chapter" >&2
-        exit 1
-    }
     [ -z "$(find "$file" "$0" "$build/$chapter" -newer "$program" 2>&1)" ] && return
     mkdir -p "$objects" "$build/variants"
     changed_kernel "$objects/$(basename "$kernel")"
@@ -64,6 +60,20 @@ build_one() {
              s#$build/obj/$chapter/\($operator\.o\|hash\.\)#$objects/\1#g" >"$objects/build.sh"
     echo "variant ${chapter}_$what"
     sh -e "$objects/build.sh"
+}
+
+# needs_built BUILD <CHANGES: prints a line for each chapter's program that is not built; fails if there is one
+needs_built() {
+    sed 's|/variants/.*||; s|.*/||' | sort | uniq -c | {
+        missing=0
+        while read -r count chapter; do
+            [ -e "$1/$chapter" ] && continue
+            [ "$count" = 1 ] && need='1 variant needs' || need="$count variants need"
+            echo "variants.sh: $1/$chapter is not built: ninja $1/$chapter ($need it)" >&2
+            missing=1
+        done
+        return $missing
+    }
 }
 
 case ${1:-} in
@@ -82,6 +92,7 @@ case ${1:-} in
         case ${chapter}_$what in *"${2:-}"*) echo "$change" ;; esac
     done)
     [ -n "$wanted" ] || { echo "variants.sh: no variant's name contains '$2'; see chapters/*/variants" >&2; exit 2; }
+    echo "$wanted" | needs_built "$1" || exit 1
     echo "$wanted" | xargs -n 1 -P "$(nproc)" sh "$0" --one "$1"
     ;;
 *)

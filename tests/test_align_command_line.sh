@@ -216,6 +216,13 @@ succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-ex
 equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy sorted_token_ids.npy" \
     "$(cd "$scratch/good" && echo *)"
 
+equal "of ids beyond the experts the user is told" \
+    "$name: $scratch/ids.npy: 1 of 6 ids names no expert (0 to 3 do; the largest is 9); is --num-experts right?" \
+    "$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 2>&1 >"$scratch/out")"
+integers marked i4 '(2, 2)' 0 -1 3 -1
+equal "but not of ids that a negative number marks" "" \
+    "$("$program" --topk-ids "$scratch/marked.npy" --num-experts 4 2>&1 >"$scratch/out")"
+
 # Ids 0 1, 1 3, 1 9: expert 0 has position 0, expert 1 positions 1, 2 and 4, expert 3 position 3; 9 names no expert.
 equal "the padded size" 9 "$(numbers "$scratch/good/num_tokens_post_padded.npy")"
 equal "the blocks' experts" "0 1 3 -1 -1" "$(numbers "$scratch/good/expert_ids.npy" | cut -d ' ' -f 1-5)"
@@ -263,7 +270,7 @@ hostile "$program" <<'END'
 2|*: --counts: '+1' is not a whole number|$P --counts +1
 2|*: a device, a pipe or a socket; a regular file is read|$P --topk-ids "$scratch/pipe"
 2|*: a device, a pipe or a socket; a regular file is read|$P --expert-map "$scratch/pipe"
-0||$P --topk-ids "$scratch/huge.npy"
+0|*huge.npy: 4 of 6 ids name no expert (0 to 255 do; *|$P --topk-ids "$scratch/huge.npy"
 2|*: --block-size: 2147483648; it must be 1 to 2147483647|$P --block-size 2147483648
 2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 3|*: out of memory: * of device memory are needed, * are available; a smaller problem needs less (--num-tokens, --counts, --block-size)|ulimit -v 4000000; timeout 5 $P --counts 1000000,400000000

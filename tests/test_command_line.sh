@@ -22,7 +22,13 @@ refuses() {
 }
 
 # --- arguments ---
-refuses "experts that do not divide" "--num-expert-group: 7; it must be a divisor of the number of experts, 256" --num-expert-group 7
+refuses "experts that do not divide" \
+    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8" --num-expert-group 7
+refuses "experts that do not divide by the default" \
+    "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10" \
+    --num-experts 250 --dist normal
+refuses "a prime number of experts" "--num-experts: 251 is not a multiple of --num-expert-group (8 by default)" \
+    --num-experts 251 --dist normal
 refuses "more groups than there are" "--topk-group: 9; it must be 1 to 8, the number of groups (--num-expert-group)" --topk-group 9
 refuses "more experts than the groups hold" "--topk: 129; it must be 1 to 128, the number of experts in the kept groups (--topk-group, --num-expert-group)" --topk 129
 refuses "no experts" "--num-experts: 0; it must be 1" --num-experts 0 --dist normal

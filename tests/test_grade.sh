@@ -24,7 +24,7 @@ gate='(3 tokens, 64 experts in 4 groups, *; logits: normal)'
 ends gate_right 'pass'
 ends gate_wrong "fail token 0: *$gate"
 ends gate_refused "fault the launch failed: invalid configuration argument $gate"
-ends gate_nonsense 'fault not your fault: --num-expert-group: *'
+ends gate_nonsense 'fault not your fault: --num-experts: *'
 ends align_right 'pass'
 ends align_wrong 'fail num_tokens_post_padded*(100 i32 ids of 8 experts in blocks of 16, *; ids: zipf, with a map)'
 ends all_equal 'pass'

@@ -45,6 +45,11 @@ equal 'a build that does not exist' 'variants.sh: build/gpu does not exist; ninj
 mkdir -p build/cpu
 equal 'a word that no name contains' "variants.sh: no variant's name contains 'rows'; see chapters/*/variants
 2" "$(sh "$variants" build/cpu rows 2>&1; echo $?)"
-equal 'a chapter that is not built' 'variants.sh: 05_gate_other needs build/cpu/05_gate: ninja build/cpu/05_gate' \
-    "$(sh "$variants" build/cpu other 2>&1)"
+equal 'a chapter that is not built' \
+    'variants.sh: build/cpu/05_gate is not built: ninja build/cpu/05_gate (1 variant needs it)
+1' "$(sh "$variants" build/cpu other 2>&1; echo $?)"
+change rows_N.sed "$(printf '%s\n' '# N: 2 12' 's/WARPS = 6/WARPS = N/')" rows_2.sed
+equal 'a line for all variants of a chapter that is not built' \
+    'variants.sh: build/cpu/05_gate is not built: ninja build/cpu/05_gate (2 variants need it)
+1' "$(sh "$variants" build/cpu 2>&1; echo $?)"
 finish

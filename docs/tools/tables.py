@@ -20,8 +20,10 @@ A value within a line is <!-- value: VALUE -->14.5<!-- end -->; its text stays i
 Any other table of numbers must have a reason above it: <!-- by hand: REASON -->.
 
 --check writes nothing, and exits with 1 if the tool would change any text. The tool exits with 2 if a file cannot be
-read or understood or if a program fails.
+read or understood, if a program fails, or if programs are not built: then a line names the first, and no page is said
+to be out of date, because values of such programs keep their text.
 """
+import errno
 import functools
 import os
 import pathlib
@@ -42,6 +44,14 @@ import values
 
 TABLES = ("times", "stages", "chain", "counters", "tree", "prints", "values")
 OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
+
+
+class NotBuilt(ValueError):
+    """A page runs a program that is not built."""
+
+    def __init__(self, program, where):
+        super().__init__(f"{where}: {program} is not built")
+        self.program, self.where = program, where
 
 
 def _parse_marker(line):
@@ -75,6 +85,9 @@ def _print_lines(command, build):
         words = [sys.executable, results.COMMON / "chapter_table.py", *reports]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     else:
+        for program in re.findall(r"(?<!\S)build/cpu\w*/\w+", command):
+            if not os.path.exists(program):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{command}: {done.stderr.strip() or f'exit status {done.returncode}'}")
@@ -141,6 +154,9 @@ def make_page(path, text, build, recorded):
             at = table.line
             raise ValueError("the table has no <!-- end -->")
     except (OSError, ValueError) as error:
+        program = str(getattr(error, "filename", None))
+        if isinstance(error, FileNotFoundError) and program.startswith(f"{build}/cpu"):
+            raise NotBuilt(program, f"{path}:{at}") from None
         raise ValueError(f"{path}:{at}: {files.error_text(error)}") from None
     return "\n".join(made)
 
@@ -165,16 +181,25 @@ def main():
     parser = files.parser(__doc__, "check", build="build", results=results.FOLDER)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    worst, recorded = 0, results.load(arguments.results)
+    worst, recorded, old, not_built = 0, results.load(arguments.results), [], []
     for path in arguments.files or files.readmes():
         try:
-            problem, status = do_file(path, arguments.check, arguments.build, recorded), 1
+            problem = do_file(path, arguments.check, arguments.build, recorded)
+            old += [problem] if problem else []
+        except NotBuilt as error:
+            not_built.append(error)
         except (OSError, ValueError) as error:
-            problem, status = files.error_text(error), 2
-        if problem:
-            print(f"tables: {problem}", file=sys.stderr)
-            worst = max(worst, status)
-    return worst
+            print(f"tables: {files.error_text(error)}", file=sys.stderr)
+            worst = 2
+    if not_built:
+        first, pages = not_built[0], "1 page runs a program" if len(not_built) == 1 else (
+            f"{len(not_built)} pages run programs")
+        print(f"tables: {pages} not built yet (first: {first.program}, for {first.where}); "
+              "try: ninja docs, which builds them and then the site", file=sys.stderr)
+        return 2
+    for problem in old:
+        print(f"tables: {problem}", file=sys.stderr)
+    return max(worst, 1 if old else 0)
 
 
 if __name__ == "__main__":

@@ -41,8 +41,9 @@ static void check(struct grade_context *grade, const int *num_blocks, int num_la
             expected += numbers[i * MAX_BLOCKS + block];
         for (int block = 0; block < num_blocks[i]; block++)
             if (got[i * MAX_BLOCKS + block] != expected)
-                grade_fail(grade, "launch %d, block %d: sums: expected %d, got %d", i, block, expected,
-                           got[i * MAX_BLOCKS + block]);
+                grade_fail(grade, "launch %d, block %d: sums: expected %d, got %d%s", i, block, expected,
+                           got[i * MAX_BLOCKS + block],
+                           got[i * MAX_BLOCKS + block] == -1 ? ": the block gave up waiting for another's word" : "");
     }
 }
 

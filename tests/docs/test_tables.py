@@ -715,7 +715,13 @@ after
         for words, command in (("0-7", ""), ("0-7 ../sh 1", "../sh 1")):
             self.refuses(f"a.md:2: '{command}' is no program and its arguments", "", f"<!-- tree: {words} -->", PAGE[1])
         self.refuses("a.md:2: words '7-0'; 0-7 are some, and 64 the most", "", "<!-- tree: 7-0 tree 1 -->", PAGE[1])
-        self.refuses("a.md:2: build/cpu/none: No such file or directory", "", "<!-- tree: 0-7 none -->", PAGE[1])
+        self.refuses("1 page runs a program not built yet (first: build/cpu/none, for a.md:2); "
+                     "try: ninja docs, which builds them and then the site", "", "<!-- tree: 0-7 none -->", PAGE[1])
+        write("b.md", f"<!-- prints: build/cpu/none | tail -n 1 -->\n{PAGE[1]}\n")
+        write("c.md", f"{PAGE[0]}\nwhat it was\n{PAGE[1]}\n")  # which is out of date
+        self.assertEqual(self.tables("--check", "a.md", "b.md", "c.md"), (2, (
+            "tables: 2 pages run programs not built yet (first: build/cpu/none, for a.md:2); "
+            "try: ninja docs, which builds them and then the site")))
         self.page("<!-- tree: 0-7 fails -->", PAGE[1])
         self.assertRegex(self.tables()[1], r"^tables: a.md:1: build/cpu/fails --trace \S+: exit status 3$")
         self.page("<!-- tree: 0-7 tree -->", PAGE[1])

@@ -30,7 +30,7 @@ struct fault {
     void (*run)(void);
 };
 
-enum { MAX_FAULTS = 400 };
+enum { MAX_FAULTS = 500 };
 static struct fault faults[MAX_FAULTS];
 static int fault_count;
 
@@ -2339,7 +2339,8 @@ FAULT("copies", shared_to_shared, 1, 32, "from memory that is not global")
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-FAULT("tensor cores", lane_returned_before_mma, 1, 32, "without lane 7, which has returned")
+FAULT("tensor cores", lane_returned_before_mma, 1, 32,
+      "without lane 7, which skipped it and ended the kernel, last seen")
 {
     const uint32_t a[4] = {}, b[2] = {};
     float d[4] = {};
@@ -2463,7 +2464,8 @@ FAULT("tensor cores", row_in_global_memory, 1, 32, "from memory that is not shar
     y[threadIdx.x] = a[0];
 }
 
-FAULT("tensor cores", ldmatrix_without_a_lane, 1, 32, "without lane 31, which has returned")
+FAULT("tensor cores", ldmatrix_without_a_lane, 1, 32,
+      "without lane 31, which skipped it and ended the kernel, last seen")
 {
     __shared__ __align__(16) int words[32 * 4];
     uint32_t b[2];
@@ -2512,7 +2514,8 @@ FAULT("tensor cores", matrix_out_of_bounds, 1, 32, "right past the end of")
     y[threadIdx.x] = (int)sum.x[0];
 }
 
-FAULT("tensor cores", matrices_without_a_lane, 1, 32, "without lane 0, which has returned")
+FAULT("tensor cores", matrices_without_a_lane, 1, 32,
+      "without lane 0, which skipped it and ended the kernel, last seen")
 {
     sums sum;
 
@@ -3775,6 +3778,23 @@ FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the ad
     int *pointer = device_y;
 
     cudaMemcpy(host_words, &pointer, 64, cudaMemcpyDeviceToHost); // [copy_from_the_address_of_a_pointer]
+}
+
+FAULT_LAUNCH("memory", copy_to_a_name,
+             "the destination is 'device_other', a __device__ variable, whose name is no device address in host code; "
+             "try: cudaMemcpyToSymbol(), or the address from cudaGetSymbolAddress()")
+{
+    cudaMemcpy(&device_other, host_words, 4, cudaMemcpyHostToDevice); // [copy_to_a_name]
+}
+
+FAULT_LAUNCH("memory", copy_from_a_name, "the source is 'constant_words', a __constant__ variable, whose name")
+{
+    cudaMemcpy(host_words, constant_words, 4, cudaMemcpyDeviceToHost); // [copy_from_a_name]
+}
+
+FAULT_LAUNCH("memory", memset_of_a_name, "try: cudaMemset() of the address from cudaGetSymbolAddress()")
+{
+    cudaMemset(&device_other, 0, 4); // [memset_of_a_name]
 }
 
 FAULT_LAUNCH("memory", copy_to_null, "the destination is a null pointer; try: malloc() or, for a std::vector, resize()")

@@ -866,7 +866,8 @@ static void a_shuffle_from_a_lane_that_returned(void **)
 {
     returned_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
-                 "reads lane 16 by __shfl_down_sync, which did not make this call and returned at :");
+                 "reads lane 16 by __shfl_down_sync, which did not make this call: it skipped it and ended the kernel, "
+                 "last seen at :");
     returned_kernel<<<1, 8>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
                  "thread (7,0,0) of block (0,0,0) reads lane 8 by __shfl_down_sync, which the block does not have");

@@ -141,6 +141,29 @@ static void report_ids(const struct align_problem *problem, const struct align_g
     report_left_out(problem, groups, expert_map, report);
 }
 
+/** Warns if a file has ids beyond the last expert. Negative ids are no reason: callers mark ids to skip with them. */
+static void warn_of_ids_beyond_experts(const struct align_options *options, const struct align_groups *groups,
+                                       const void *topk_ids, const struct program *program)
+{
+    const struct align_problem *const problem = &options->problem;
+    int64_t largest = 0;
+    char skipped[32], ids[64];
+
+    if (options->source != ALIGN_ID_SOURCE_FILE)
+        return;
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        largest = id > largest ? id : largest;
+    }
+    if (largest >= problem->num_experts)
+        fprintf(stderr,
+                "%s: %s: %s of %s name%s no expert (0 to %d do; the largest is %" PRId64 "); is --num-experts right?\n",
+                program->name, options->ids_path, format_thousands((uint64_t)groups->num_invalid_ids, skipped),
+                format_count(problem->numel, "id", ids), groups->num_invalid_ids == 1 ? "s" : "",
+                problem->num_experts - 1, largest);
+}
+
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /** Times the previous chapter's implementation, if there is one, with the capacity and workspace that it needs. */
@@ -179,6 +202,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     name_run(options, program);
     if (!loaded)
         return;
+    warn_of_ids_beyond_experts(options, &groups, tensors.tensor[ALIGN_TENSOR_TOPK_IDS].host.data, program);
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
     program_run_checked_launch(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);

@@ -9,11 +9,32 @@
 
 const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
 
+/** Returns the smallest suitable number of groups of at most 32 experts, or 0 if there is none. */
+static int example_of_groups(const struct gate_problem *problem)
+{
+    const int most_in_group = 32;
+
+    for (int groups = problem->topk_group; groups < problem->num_experts; groups++) {
+        const int held = problem->num_experts / groups;
+
+        if (problem->num_experts % groups == 0 && held <= most_in_group && problem->topk_group * held >= problem->topk)
+            return groups;
+    }
+    return 0;
+}
+
 static bool check_groups(const struct gate_problem *problem, struct error *error)
 {
-    if (problem->num_experts % problem->num_expert_group != 0)
-        return error_set(error, "--num-expert-group: %d; it must be a divisor of the number of experts, %d",
-                         problem->num_expert_group, problem->num_experts);
+    if (problem->num_experts % problem->num_expert_group != 0) {
+        const int groups = example_of_groups(problem);
+        char example[64] = "";
+
+        if (groups > 0)
+            snprintf(example, sizeof example, "; for example --num-expert-group %d", groups);
+        return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s",
+                         problem->num_experts, problem->num_expert_group,
+                         problem->num_expert_group == 8 ? " by default" : "", example);
+    }
     if (problem->topk_group > problem->num_expert_group)
         return error_set(error, "--topk-group: %d; it must be 1 to %d, the number of groups (--num-expert-group)",
                          problem->topk_group, problem->num_expert_group);

@@ -259,7 +259,7 @@ static size_t obtained_count, obtained_room;
 /** The reason why a parameter of the next launch cannot be passed, or "" if every parameter can be passed. */
 static char bad_parameter[WHY_TEXT];
 
-static bool is_obtained(const void *address)
+bool simt_is_obtained_symbol(const void *address)
 {
     for (size_t i = 0; i < obtained_count; i++) {
         if (strcmp(simt_device_variable_name_at(obtained[i]), simt_device_variable_name_at((uintptr_t)address)) == 0)
@@ -275,7 +275,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
             SIMT_RETURN_ADDRESS(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
             "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
             "__device__ at the variable's declaration");
-    if (is_obtained(symbol))
+    if (simt_is_obtained_symbol(symbol))
         return cudaSuccess;
     if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
         return simt_set_last_error(cudaErrorMemoryAllocation);
@@ -285,7 +285,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
 
 void simt_check_pointer_parameter(const void *pointer)
 {
-    if (simt_is_device_variable_range(pointer, 1) && !is_obtained(pointer))
+    if (simt_is_device_variable_range(pointer, 1) && !simt_is_obtained_symbol(pointer))
         snprintf(bad_parameter, sizeof bad_parameter,
                  ": a parameter is the host's address of '%s', a variable of the device" SIMT_ADVICE_PREFIX
                  "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",

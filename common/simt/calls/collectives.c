@@ -412,7 +412,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
     const lane_mask mask = warp->collective_mask[lane];
     const bool returned = warp->finished_lanes >> source & 1;
     const uintptr_t end = returned ? simt_running.warp_lanes[source].wait_site : 0;
-    char why[96], all[80] = "";
+    char why[128], all[80] = "";
 
     if (!of_active(mask))
         snprintf(all, sizeof all, " (mask " LANE_MASK_FORMAT ")", LANE_MASK_ARGUMENTS(mask));
@@ -427,7 +427,9 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         if (!of_active(mask))
             snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK_FORMAT, LANE_MASK_ARGUMENTS(mask));
     } else if (returned) {
-        snprintf(why, sizeof why, "which did not make this call and returned" SIMT_LOCATION_FORMAT, end);
+        snprintf(why, sizeof why,
+                 "which did not make this call: it skipped it and ended the kernel, last seen" SIMT_LOCATION_FORMAT,
+                 end);
         if (!of_active(mask))
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK_FORMAT " must make it",
                      LANE_MASK_ARGUMENTS(mask));
@@ -603,10 +605,14 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     if (SIMT_UNLIKELY(group != ALL_LANES)) {
         const struct lane *first = &simt_running.warp_lanes[lowest_lane(group)];
         const unsigned absent = lowest_lane(~group);
+        char why[96] = "the block does not have";
 
+        if (warp->lanes >> absent & 1)
+            snprintf(why, sizeof why, "skipped it and ended the kernel, last seen" SIMT_LOCATION_FORMAT,
+                     simt_running.warp_lanes[absent].wait_site);
         simt_fault_thread(cudaErrorLaunchFailure, first->thread_index, first->wait_site, "warp without all lanes",
                           "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
-                          absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
+                          absent, why);
         return false;
     }
     collective->kind = WARP_COLLECTIVE_MMA;

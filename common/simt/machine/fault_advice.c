@@ -15,8 +15,9 @@ static const struct {
      "way: 0 waits for all, as in a last step that commits no group; or its mbarrier); then __syncthreads() if other "
      "threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
-    {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
-                                       "the work instead of the barrier: no return before it"},
+    {"barrier that some threads miss", "move the barrier out of the if or loop (end the if before the barrier and "
+                                       "begin it again after it), and let threads without work skip the work instead "
+                                       "of the barrier: no return before it"},
     {"call of a host function",
      "__device__ before its definition, or __host__ __device__ if the host calls it as well"},
     {"call of a pure virtual function", "implement the function in the object's class"},
@@ -63,10 +64,12 @@ static const struct {
     {"several products", "the same operands in all lanes"},
     {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
     {"shuffle from an absent lane",
-     "let every lane of the mask make the call, outside an if or loop that some skip and "
-     "without an early return; or read only lanes that make it"},
+     "let all lanes of the mask make the call: not inside an if, and no return before it; keep its result in a "
+     "variable and use it in the if; or read only lanes that make it"},
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
-    {"stack overflow", "smaller local arrays, a loop in place of recursion, or a shallower recursion"},
+    {"stack overflow",
+     "check that the recursion ends; if it does, smaller local arrays, a loop in place of recursion, or a "
+     "shallower recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
     {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
@@ -76,7 +79,8 @@ static const struct {
     {"use after free",
      "free the memory after its last use: after the launch or, for memory that a kernel allocates, after "
      "a barrier; if two arrays are exchanged, free the old one"},
-    {"warp without all lanes", "let all 32 lanes make the call: blocks of a multiple of 32 threads, no early return"},
+    {"warp without all lanes", "let all 32 lanes make the call: not inside an if, no return before it, and blocks of "
+                               "a multiple of 32 threads"},
     {"warpgroup that is not together", "the same products in all four warps"},
     {"write to read-only data", "a plain load in place of __ldg(), for data that the launch writes"},
 };

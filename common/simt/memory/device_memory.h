@@ -142,6 +142,9 @@ size_t simt_total_constant_bytes(void);
 bool simt_device_variable_contains(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_device_variable_name_at(uintptr_t address);
+
+/** Returns whether the program has obtained the address of the device variable at `address`: cudaGetSymbolAddress(). */
+bool simt_is_obtained_symbol(const void *address);
 /**
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
  * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *bytes_to_end.

@@ -28,6 +28,15 @@ bool simt_is_const_device_variable(const void *pointer)
     return simt_program_find_segments() && is_constant((uintptr_t)pointer, 1);
 }
 
+bool simt_is_constant_variable(const void *pointer)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    return simt_program_find_segments() &&
+           (is_within(address, 1, simt_program.constant_low, simt_program.constant_high) ||
+            is_within(address, 1, simt_program.read_only_constants_low, simt_program.read_only_constants_high));
+}
+
 bool simt_is_device_variable_range(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;

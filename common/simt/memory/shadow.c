@@ -127,9 +127,11 @@ static const char *advice_in_block(const struct past_access *past, const struct 
             "a different index in each thread, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
-        return SIMT_ADVICE_PREFIX
-            "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
-            "between the two";
+        return access->space == SPACE_SHARED
+                   ? SIMT_ADVICE_PREFIX "__syncthreads() between the two, or an atomic for both accesses "
+                                        "(atomicAdd(p, 0) reads, atomicExch() writes)"
+                   : SIMT_ADVICE_PREFIX "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or "
+                                        "__syncthreads() between the two";
     if (has_polled(past, true))
         return SIMT_ADVICE_PREFIX
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
@@ -177,8 +179,8 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
         return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
     if (access->access_type == ACCESS_VOLATILE_LOAD && past->access_kind == PAST_WRITE)
         return "nothing orders them" SIMT_ADVICE_PREFIX
-               "__threadfence() and then atomicExch(), to store a value that other "
-               "threads poll; for a lock, atomicCAS() to take it";
+               "__threadfence() and then atomicExch(), to store a value that other threads poll, and __threadfence() "
+               "after the polling loop; for a lock, atomicCAS() to take it";
     if (access->access_type == ACCESS_STORE && past_kind == PAST_VOLATILE_READ)
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, and again after it is read; or, to overwrite "
