@@ -100,7 +100,7 @@ learn --help
 equal 'help: exit' 0 "$code"
 matches 'help: what it shows' 'usage: *list*run*hint*reset*solution*' "$said"
 learn run --help
-matches 'help: the words of the README' '*the exercise after the one you solved last; an*unfinished exercise is left for later*' "$said"
+matches 'help: the words of the README' '*the next unsolved exercise, even if this one is*unfinished; it stays on the list*' "$said"
 matches 'help behind a command' 'usage: *' "$said"
 learn --version
 equal 'version' '0 MoE routing, kernel by kernel: 1.0' "$code $said"
