@@ -3782,7 +3782,7 @@ FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the ad
 
 FAULT_LAUNCH("memory", copy_to_a_name,
              "the destination is 'device_other', a __device__ variable, whose name is no device address in host code; "
-             "try: cudaMemcpyToSymbol(), or the address from cudaGetSymbolAddress()")
+             "try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
 {
     cudaMemcpy(&device_other, host_words, 4, cudaMemcpyHostToDevice); // [copy_to_a_name]
 }
@@ -3792,7 +3792,7 @@ FAULT_LAUNCH("memory", copy_from_a_name, "the source is 'constant_words', a __co
     cudaMemcpy(host_words, constant_words, 4, cudaMemcpyDeviceToHost); // [copy_from_a_name]
 }
 
-FAULT_LAUNCH("memory", memset_of_a_name, "try: cudaMemset() of the address from cudaGetSymbolAddress()")
+FAULT_LAUNCH("memory", memset_of_a_name, "try: the address from cudaGetSymbolAddress()")
 {
     cudaMemset(&device_other, 0, 4); // [memset_of_a_name]
 }

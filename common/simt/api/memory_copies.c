@@ -133,23 +133,19 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
 
 /**
  * Reports an end of a copy or memset that is a device variable by its name, which on a GPU is the address of a variable
- * of the host. The address from cudaGetSymbolAddress() is the same in the simulator.
+ * of the host; the calls for symbols take the name. The address from cudaGetSymbolAddress() is the same here.
  */
-static cudaError_t check_is_no_name(const char *name, const char *end, const void *pointer, uintptr_t call_site)
+static cudaError_t reject_variable_name(const char *name, const char *end, const void *pointer, uintptr_t call_site)
 {
-    char instead[160];
-
     if (strstr(name, "Symbol") || !simt_is_device_variable_range(pointer, 1) || simt_is_obtained_symbol(pointer))
         return cudaSuccess;
-    if (strncmp(name, "cudaMemset", strlen("cudaMemset")) == 0)
-        snprintf(instead, sizeof instead, "cudaMemset() of the");
-    else
-        snprintf(instead, sizeof instead, "cudaMemcpy%sSymbol(), or the", *end == 'd' ? "To" : "From");
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                    "the %s is '%s', a %s variable, whose name is no device address in host "
-                                   "code" SIMT_ADVICE_PREFIX "%s address from cudaGetSymbolAddress()",
+                                   "code" SIMT_ADVICE_PREFIX
+                                   "the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol() or "
+                                   "cudaMemcpyFromSymbol()",
                                    end, simt_device_variable_name_at((uintptr_t)pointer),
-                                   simt_is_constant_variable(pointer) ? "__constant__" : "__device__", instead);
+                                   simt_is_constant_variable(pointer) ? "__constant__" : "__device__");
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */
@@ -171,10 +167,10 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], call_site);
     if (from_device ? !simt_runtime_may_access(from, bytes) : !simt_host_may_access(from))
         return reject_end(name, "source", from, bytes, from_device, directions[kind], call_site);
-    cudaError_t error = to_device ? check_is_no_name(name, "destination", to, call_site) : cudaSuccess;
+    cudaError_t error = to_device ? reject_variable_name(name, "destination", to, call_site) : cudaSuccess;
 
     if (error == cudaSuccess && from_device)
-        error = check_is_no_name(name, "source", from, call_site);
+        error = reject_variable_name(name, "source", from, call_site);
     if (error != cudaSuccess)
         return error;
     const bool before = (uintptr_t)to < (uintptr_t)from;
@@ -375,7 +371,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
         return cudaSuccess;
     if (!simt_runtime_may_access(to, bytes))
         return reject_end(name, "destination", to, bytes, true, NULL, call_site);
-    cudaError_t error = check_is_no_name(name, "destination", to, call_site);
+    cudaError_t error = reject_variable_name(name, "destination", to, call_site);
 
     if (error == cudaSuccess)
         error = issue_work(name, to, NULL, bytes, stream, call_site);
