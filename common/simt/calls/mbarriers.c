@@ -485,7 +485,7 @@ bool simt_mbarrier_waits_time_out(struct block *block)
 /* --- waits that can never end ------------------------------------------------------------------------------------- */
 
 /**
- * What keeps a waiting lane's phase from ending, the more telling the greater. WAIT_NOT_BEGUN: nothing has arrived at
+ * Reasons why a waiting lane's phase does not end; a greater value says more. WAIT_NOT_BEGUN: nothing has arrived at
  * the barrier yet.
  */
 enum wait_state { WAIT_PENDING, WAIT_NOT_BEGUN, WAIT_OVERTAKEN, WAIT_FOR_BYTES };

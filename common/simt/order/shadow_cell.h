@@ -47,7 +47,7 @@ enum {
 /** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before this value. */
 #define EPOCH_NEVER UINT32_MAX
 
-/* What packed_readers means if it is more than a set of threads that have read the word. */
+/* Values of packed_readers that are more than a set of threads that have read the word. */
 
 /** Every later write to these bytes in this launch is a race. */
 #define READERS_RACE_WITH_LATER_WRITES (1u << 30)

@@ -72,8 +72,8 @@ bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end);
  */
 bool rewrite_shared_variable(struct source *source, size_t position);
 /**
- * What to write in place of the qualifier of a variable in a memory of the device and of one that is const, without
- * __constinit for those whose declarator has parentheses or a `*` before it, and for const variables of templates; and
+ * Replacements of a variable's qualifier, for one kind of device memory: for variables and const ones, both also
+ * without __constinit if the declarator has parentheses or a `*` before it, and for const variables of templates; and
  * the gaps to insert.
  */
 struct qualifier_replacements {

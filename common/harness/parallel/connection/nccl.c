@@ -55,7 +55,7 @@ static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclRe
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-/** Whether connection_collectives_group_start() has begun a group; per thread, like NCCL's groups. */
+/** True while a group that connection_collectives_group_start() began is open; per thread, like NCCL's groups. */
 static bool is_grouped;
 
 /**
