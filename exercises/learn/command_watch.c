@@ -151,8 +151,8 @@ static enum watch_result wait_for(struct learn_session *learn, struct folder_wat
                                   char *key, struct error *error)
 {
     const bool keys = *key && terminal_begin_single_keys(&learn->terminal);
-    const enum watch_result result = watch_wait_for_save_or_key(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1,
-                                                                note_saved, saved, error);
+    const enum watch_result result = watch_wait_for_save_or_key(watch, interrupt_poll_descriptor(),
+                                                                keys ? STDIN_FILENO : -1, note_saved, saved, error);
 
     if (result == WATCH_KEY_PRESSED)
         *key = read_key();

@@ -276,7 +276,7 @@ int command_next(struct learn_session *learn, const struct parsed_command *parse
     if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
     left = learn_has_begun_current_exercise(learn) ? learn_current_exercise(learn) : NULL;
-    next = left ? learn_next_exercise(learn, left) : learn_current_exercise(learn);
+    next = left ? learn_next_unpassed_exercise(learn, left) : learn_current_exercise(learn);
     if (!next && !left) {
         learn_unlock_progress(learn);
         show_next_exercise_or_all_passed(learn, NULL);

@@ -75,6 +75,6 @@ const struct exercise *learn_current_exercise(const struct learn_session *learn)
 bool learn_has_begun_current_exercise(const struct learn_session *learn);
 
 /** Returns the next exercise that has not been passed, wrapping around at the end, or NULL if there is no other. */
-const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after);
+const struct exercise *learn_next_unpassed_exercise(const struct learn_session *learn, const struct exercise *after);
 
 #endif

@@ -121,7 +121,7 @@ static bool is_passed(const struct learn_session *learn, const struct exercise *
     return entry && entry->has_passed;
 }
 
-const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after)
+const struct exercise *learn_next_unpassed_exercise(const struct learn_session *learn, const struct exercise *after)
 {
     const size_t start = after ? (size_t)(after - exercise_list) + 1 : 0;
 
@@ -152,7 +152,7 @@ const struct exercise *learn_current_exercise(const struct learn_session *learn)
 {
     const struct exercise *const at = recorded_at(learn);
 
-    return at && !is_passed(learn, at) ? at : learn_next_exercise(learn, at);
+    return at && !is_passed(learn, at) ? at : learn_next_unpassed_exercise(learn, at);
 }
 
 bool learn_has_begun_current_exercise(const struct learn_session *learn)
