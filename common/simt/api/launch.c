@@ -362,8 +362,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
         simt_fault_clear();
     if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_find_shared_and_map_shadows() ||
         !simt_grid_allocate_first_block())
-        return simt_set_error_blocking_launches(
-            simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
+        /* Blocks later launches, because they would read what this one should have written. */
+        return simt_set_error_blocking_launches(simt_fault_no_address_space());
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);

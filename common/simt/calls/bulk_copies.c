@@ -242,8 +242,8 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-                        "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
-                        "some" SIMT_PC_LOCATION_FORMAT " meanwhile",
+                        "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) "
+                        "wrote some" SIMT_PC_LOCATION_FORMAT " meanwhile",
                         index.x, index.y, index.z, block.x, block.y, block.z,
                         simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
     }

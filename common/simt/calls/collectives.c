@@ -207,8 +207,8 @@ void simt_check_tile_size_divides_group(unsigned group_threads, unsigned tile_th
 {
     if (tile_threads == 0 || group_threads % tile_threads != 0)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "incomplete tile",
-                        "divides the %u group_threads of its group into tiles of %u" SIMT_ADVICE_PREFIX
-                        "a group whose tile_threads is a multiple of the tile's",
+                        "divides the %u threads of its group into tiles of %u" SIMT_ADVICE_PREFIX
+                        "a group whose size is a multiple of the tile's",
                         group_threads, tile_threads);
 }
 

@@ -183,7 +183,7 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum a
 _Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                    "%s %u access_bytes beyond the shared memory of this launch (%zu dynamic access_bytes)",
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
                     store ? "writes" : "reads", access_bytes, simt_current_launch.dynamic_shared_bytes);
 }
 
