@@ -25,17 +25,17 @@ namespace cooperative_groups
 {
 
 /** Return the thread's rank in its block, the number of threads in the block, and the thread's lane in its warp. */
-SIMT_DEVICE unsigned simt_thread_rank()
+SIMT_DEVICE unsigned simt_thread_rank_in_block()
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
-SIMT_DEVICE unsigned simt_block_size()
+SIMT_DEVICE unsigned simt_num_threads_in_block()
 {
     return blockDim.x * blockDim.y * blockDim.z;
 }
-SIMT_DEVICE unsigned simt_lane()
+SIMT_DEVICE unsigned simt_lane_in_warp()
 {
-    return simt_thread_rank() % 32;
+    return simt_thread_rank_in_block() % 32;
 }
 
 /** All threads of a cooperative launch. */
@@ -72,7 +72,7 @@ class grid_group
     }
     static SIMT_METHOD unsigned long long size()
     {
-        return num_blocks() * simt_block_size();
+        return num_blocks() * simt_num_threads_in_block();
     }
     static SIMT_METHOD unsigned long long num_threads()
     {
@@ -80,7 +80,7 @@ class grid_group
     }
     static SIMT_METHOD unsigned long long thread_rank()
     {
-        return block_rank() * simt_block_size() + simt_thread_rank();
+        return block_rank() * simt_num_threads_in_block() + simt_thread_rank_in_block();
     }
 };
 
@@ -101,11 +101,11 @@ class thread_group
         if (mask)
             simt_syncwarp(mask);
         else
-            simt_syncthreads(SIMT_GROUP_BARRIER + __COUNTER__);
+            simt_syncthreads(SIMT_GROUP_SYNC_CALL_FLAG + __COUNTER__);
     }
     SIMT_METHOD unsigned size() const
     {
-        return simt_select(mask != 0, (unsigned)__popc(mask), simt_block_size());
+        return simt_select(mask != 0, (unsigned)__popc(mask), simt_num_threads_in_block());
     }
     SIMT_METHOD unsigned num_threads() const
     {
@@ -113,7 +113,8 @@ class thread_group
     }
     SIMT_METHOD unsigned thread_rank() const
     {
-        return simt_select(mask != 0, (unsigned)__popc(mask & ((1u << simt_lane()) - 1)), simt_thread_rank());
+        return simt_select(mask != 0, (unsigned)__popc(mask & ((1u << simt_lane_in_warp()) - 1)),
+                           simt_thread_rank_in_block());
     }
 };
 
@@ -126,11 +127,11 @@ class thread_block
     }
     static SIMT_METHOD void sync()
     {
-        simt_syncthreads(SIMT_GROUP_BARRIER + __COUNTER__);
+        simt_syncthreads(SIMT_GROUP_SYNC_CALL_FLAG + __COUNTER__);
     }
     static SIMT_METHOD unsigned size()
     {
-        return simt_block_size();
+        return simt_num_threads_in_block();
     }
     static SIMT_METHOD unsigned num_threads()
     {
@@ -138,7 +139,7 @@ class thread_block
     }
     static SIMT_METHOD unsigned thread_rank()
     {
-        return simt_thread_rank();
+        return simt_thread_rank_in_block();
     }
     static SIMT_METHOD dim3 group_index()
     {
@@ -169,7 +170,7 @@ class thread_block_tile<tile_size, void>
 
     static SIMT_METHOD unsigned first()
     {
-        return simt_lane() / tile_size * tile_size;
+        return simt_lane_in_warp() / tile_size * tile_size;
     }
 
   public:
@@ -195,15 +196,15 @@ class thread_block_tile<tile_size, void>
     }
     static SIMT_METHOD unsigned thread_rank()
     {
-        return simt_lane() % tile_size;
+        return simt_lane_in_warp() % tile_size;
     }
     static SIMT_METHOD unsigned meta_group_rank()
     {
-        return simt_thread_rank() / tile_size;
+        return simt_thread_rank_in_block() / tile_size;
     }
     static SIMT_METHOD unsigned meta_group_size()
     {
-        return (simt_block_size() + tile_size - 1) / tile_size;
+        return (simt_num_threads_in_block() + tile_size - 1) / tile_size;
     }
     template <class T>
     SIMT_METHOD T shfl(T value, int rank) const
@@ -280,7 +281,7 @@ class coalesced_group
     {
         const unsigned lane = simt_nth_bit(mask, rank);
 
-        return (int)simt_select(lane == 32, simt_lane(), lane);
+        return (int)simt_select(lane == 32, simt_lane_in_warp(), lane);
     }
 
   public:
@@ -309,7 +310,7 @@ class coalesced_group
     }
     SIMT_METHOD unsigned thread_rank() const
     {
-        return (unsigned)__popc(mask & ((1u << simt_lane()) - 1));
+        return (unsigned)__popc(mask & ((1u << simt_lane_in_warp()) - 1));
     }
     template <class T>
     SIMT_METHOD T shfl(T value, unsigned rank) const
@@ -362,7 +363,7 @@ SIMT_DEVICE thread_block this_thread_block()
 }
 SIMT_DEVICE thread_group this_thread()
 {
-    return thread_group(1u << simt_lane());
+    return thread_group(1u << simt_lane_in_warp());
 }
 SIMT_DEVICE coalesced_group coalesced_threads()
 {
@@ -371,7 +372,7 @@ SIMT_DEVICE coalesced_group coalesced_threads()
 template <unsigned tile_size>
 SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &block)
 {
-    simt_check_tile_size(block.size(), tile_size);
+    simt_check_tile_size_divides_group(block.size(), tile_size);
     return thread_block_tile<tile_size, thread_block>();
 }
 template <unsigned tile_size, unsigned size, class Parent>
@@ -385,8 +386,8 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &group, unsigned size)
 {
-    simt_check_tile_size(group.size(), size);
-    return thread_group((unsigned)((1ull << size) - 1) << simt_lane() / size * size);
+    simt_check_tile_size_divides_group(group.size(), size);
+    return thread_group((unsigned)((1ull << size) - 1) << simt_lane_in_warp() / size * size);
 }
 template <class Group>
 SIMT_DEVICE coalesced_group binary_partition(const Group &group, bool predicate)
@@ -425,22 +426,22 @@ SIMT_DEVICE auto group_size(const Group &group)
  * Defines a binary operation for reductions and scans. `for_signed` and `for_unsigned` name the single instruction that
  * reduces signed or unsigned integers over a warp.
  */
-#define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                                     \
+#define SIMT_DEFINE_GROUP_OPERATOR(name, result, for_signed, for_unsigned)                              \
     template <class T>                                                                                  \
     struct name {                                                                                       \
         static constexpr enum simt_reduction warp_reduction = (T)-1 < (T)0 ? for_signed : for_unsigned; \
         SIMT_METHOD T operator()(T x, T y) const                                                        \
         {                                                                                               \
-            return value;                                                                               \
+            return result;                                                                              \
         }                                                                                               \
     };
-SIMT_GROUP_OPERATION(plus, x + y, SIMT_REDUCE_ADD, SIMT_REDUCE_ADD)
-SIMT_GROUP_OPERATION(less, y < x ? y : x, SIMT_REDUCE_MIN_SIGNED, SIMT_REDUCE_MIN)
-SIMT_GROUP_OPERATION(greater, x < y ? y : x, SIMT_REDUCE_MAX_SIGNED, SIMT_REDUCE_MAX)
-SIMT_GROUP_OPERATION(bit_and, x &y, SIMT_REDUCE_AND, SIMT_REDUCE_AND)
-SIMT_GROUP_OPERATION(bit_or, x | y, SIMT_REDUCE_OR, SIMT_REDUCE_OR)
-SIMT_GROUP_OPERATION(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
-#undef SIMT_GROUP_OPERATION
+SIMT_DEFINE_GROUP_OPERATOR(plus, x + y, SIMT_REDUCE_ADD, SIMT_REDUCE_ADD)
+SIMT_DEFINE_GROUP_OPERATOR(less, y < x ? y : x, SIMT_REDUCE_MIN_SIGNED, SIMT_REDUCE_MIN)
+SIMT_DEFINE_GROUP_OPERATOR(greater, x < y ? y : x, SIMT_REDUCE_MAX_SIGNED, SIMT_REDUCE_MAX)
+SIMT_DEFINE_GROUP_OPERATOR(bit_and, x &y, SIMT_REDUCE_AND, SIMT_REDUCE_AND)
+SIMT_DEFINE_GROUP_OPERATOR(bit_or, x | y, SIMT_REDUCE_OR, SIMT_REDUCE_OR)
+SIMT_DEFINE_GROUP_OPERATOR(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
+#undef SIMT_DEFINE_GROUP_OPERATOR
 
 /** True if a single instruction reduces values of type T with the operation. */
 template <class T, class Operation>

@@ -59,7 +59,7 @@ template <class Use, class T, class Layout>
 using simt_fragment = fragment<Use, 16, 16, 16, T, Layout>;
 typedef fragment<accumulator, 16, 16, 16, float> simt_accumulator;
 
-SIMT_DEVICE unsigned simt_lane()
+SIMT_DEVICE unsigned simt_lane_in_warp()
 {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
@@ -85,25 +85,25 @@ SIMT_DEVICE void fill_fragment(simt_accumulator &to, float value)
 template <class Use, class T, class Layout>
 SIMT_DEVICE void load_matrix_sync(simt_fragment<Use, T, Layout> &to, const T *from, unsigned pitch)
 {
-    simt_check_same_matrix(from, pitch * sizeof(T));
+    simt_check_lanes_use_same_matrix(from, pitch * sizeof(T));
     if constexpr (simt_is_contiguous<Use, Layout>) {
-        const uint4 *const row = (const uint4 *)(from + simt_lane() % 16 * pitch);
+        const uint4 *const row = (const uint4 *)(from + simt_lane_in_warp() % 16 * pitch);
         const uint4 halves[2] = {row[0], row[1]};
 
         __builtin_memcpy((void *)to.x, halves, sizeof halves);
     } else {
 #pragma GCC unroll 16
         for (unsigned i = 0; i < 16; i++)
-            to.x[i] = from[i * pitch + simt_lane() % 16];
+            to.x[i] = from[i * pitch + simt_lane_in_warp() % 16];
     }
 }
 
 SIMT_DEVICE void load_matrix_sync(simt_accumulator &to, const float *from, unsigned pitch, layout_t layout)
 {
-    const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
+    const unsigned line = simt_lane_in_warp() % 16, first = simt_lane_in_warp() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
 
-    simt_check_same_matrix(from, pitch * sizeof(float));
+    simt_check_lanes_use_same_matrix(from, pitch * sizeof(float));
 #pragma GCC unroll 8
     for (unsigned i = 0; i < 8; i++)
         to.x[i] = from[line * (layout == mem_row_major ? pitch : 1) + (first + i) * next];
@@ -111,10 +111,10 @@ SIMT_DEVICE void load_matrix_sync(simt_accumulator &to, const float *from, unsig
 
 SIMT_DEVICE void store_matrix_sync(float *to, const simt_accumulator &from, unsigned pitch, layout_t layout)
 {
-    const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
+    const unsigned line = simt_lane_in_warp() % 16, first = simt_lane_in_warp() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
 
-    simt_check_same_matrix(to, pitch * sizeof(float));
+    simt_check_lanes_use_same_matrix(to, pitch * sizeof(float));
 #pragma GCC unroll 8
     for (unsigned i = 0; i < 8; i++)
         to[line * (layout == mem_row_major ? pitch : 1) + (first + i) * next] = from.x[i];

@@ -351,7 +351,7 @@ SIMT_CONSTEXPR auto simt_displace_out_of_bounds_index(Index index)
     using elements = simt_array_element_count<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
     if constexpr (elements::count > 1) {
-        constexpr long long far = SIMT_INDEX_DISPLACEMENT / sizeof(typename elements::type);
+        constexpr long long far = SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES / sizeof(typename elements::type);
         const long long place = index;
 
         return place - far * ((unsigned long long)place >= elements::count + EXTRA);
@@ -372,7 +372,7 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_of_host_array<Array>, Index in
 {
 #ifndef __clang__
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
-        simt_fault_host_constant();
+        simt_fault_if_kernel_reads_host_constant();
 #endif
     return simt_displace_out_of_bounds_index<Array, 0>(index);
 }
@@ -409,14 +409,14 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
 #define SIMT_RECONVERGE_END , simt_reconverge_lanes_at(__COUNTER__))
 #define SIMT_LOOP_ITERATION \
     SIMT_BASIC_BLOCK;       \
-    const simt_control_frame_guard simt_this_iteration(true)
-#define SIMT_CALLED_FUNCTION                              \
-    const simt_control_frame_guard simt_this_call(false); \
+    const simt_call_or_iteration_guard simt_this_iteration(true)
+#define SIMT_CALLED_FUNCTION                                  \
+    const simt_call_or_iteration_guard simt_this_call(false); \
     const simt_call_scope simt_call_scope_of(__COUNTER__)
 #endif
 
 /* The rewriter's mark in a function that has neither __device__ nor __global__. */
-#define SIMT_HOST_FUNCTION simt_fault_host_function(__func__)
+#define SIMT_HOST_FUNCTION simt_fault_if_kernel_calls_host_function(__func__)
 
 SIMT_CONSTEXPR void simt_mark_expression_branch(unsigned mark_number)
 {
@@ -459,7 +459,7 @@ static inline constexpr __attribute__((always_inline)) T &&simt_checked_argument
     if constexpr (std::is_lvalue_reference_v<T> && std::is_class_v<type> && !std::is_empty_v<type> &&
                   std::is_trivially_copy_constructible_v<type> && std::is_trivially_destructible_v<type>)
         if (!__builtin_is_constant_evaluated())
-            simt_check_struct_load((const void *)__builtin_addressof(value), sizeof value);
+            simt_check_struct_argument_load((const void *)__builtin_addressof(value), sizeof value);
 #endif
     return static_cast<T &&>(value);
 }
@@ -478,18 +478,18 @@ class simt_call_scope
     }
 };
 
-class simt_control_frame_guard
+class simt_call_or_iteration_guard
 {
-    simt_control_frame frame;
+    simt_call_or_iteration_frame frame;
 
   public:
-    inline __attribute__((always_inline)) explicit simt_control_frame_guard(bool is_loop)
+    inline __attribute__((always_inline)) explicit simt_call_or_iteration_guard(bool is_iteration)
     {
-        simt_control_frame_begins(&frame, is_loop);
+        simt_call_or_iteration_begins(&frame, is_iteration);
     }
-    inline __attribute__((always_inline)) ~simt_control_frame_guard()
+    inline __attribute__((always_inline)) ~simt_call_or_iteration_guard()
     {
-        simt_control_frame_ends(&frame);
+        simt_call_or_iteration_ends(&frame);
     }
 };
 
@@ -561,7 +561,7 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 template <class T>
 SIMT_DEVICE T __ldg(const T *address)
 {
-    simt_check_ldg_bytes(address, sizeof(T));
+    simt_check_ldg_bytes_read_only(address, sizeof(T));
     return *address;
 }
 SIMT_CACHED_LOAD(__ldca)
@@ -582,25 +582,25 @@ SIMT_CACHED_STORE(__stwt)
  * replacements.
  */
 #ifdef __clang__
-#define simt_check_memory_range(pointer, bytes, store) ((void)0)
+#define simt_check_memcpy_or_memset_range(pointer, bytes, store) ((void)0)
 __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
 #endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
     simt_check_no_overlap(to, from, bytes);
-    simt_check_memory_range(from, bytes, 0);
-    simt_check_memory_range(to, bytes, 1);
+    simt_check_memcpy_or_memset_range(from, bytes, 0);
+    simt_check_memcpy_or_memset_range(to, bytes, 1);
     return __builtin_memcpy(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memmove(void *to, const void *from, size_t bytes)
 {
-    simt_check_memory_range(from, bytes, 0);
-    simt_check_memory_range(to, bytes, 1);
+    simt_check_memcpy_or_memset_range(from, bytes, 0);
+    simt_check_memcpy_or_memset_range(to, bytes, 1);
     return __builtin_memmove(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 {
-    simt_check_memory_range(to, bytes, 1);
+    simt_check_memcpy_or_memset_range(to, bytes, 1);
     return __builtin_memset(to, value, bytes);
 }
 namespace std
@@ -805,41 +805,41 @@ template <class T>
 SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
+        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_up(T value, unsigned delta, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
+        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_down(T value, unsigned delta, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
+        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_xor(T value, int lane_mask, int width = warpSize)
 {
     return simt_from_word<T>(
-        simt_shuffle(SIMT_ACTIVE_LANES, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
+        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
 }
 SIMT_DEVICE unsigned long long __ballot(int predicate)
 {
-    return simt_ballot(SIMT_ACTIVE_LANES, predicate);
+    return simt_ballot(SIMT_MASK_OF_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE int __any(int predicate)
 {
-    return simt_any(SIMT_ACTIVE_LANES, predicate);
+    return simt_any(SIMT_MASK_OF_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE int __all(int predicate)
 {
-    return simt_all(SIMT_ACTIVE_LANES, predicate);
+    return simt_all(SIMT_MASK_OF_ACTIVE_LANES, predicate);
 }
 SIMT_DEVICE unsigned long long __activemask(void)
 {
-    return simt_ballot(SIMT_ACTIVE_LANES, 1);
+    return simt_ballot(SIMT_MASK_OF_ACTIVE_LANES, 1);
 }
 SIMT_DEVICE unsigned __lane_id(void)
 {
@@ -851,7 +851,7 @@ SIMT_DEVICE unsigned __lane_id(void)
  */
 SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 {
-    simt_syncwarp(SIMT_ACTIVE_LANES);
+    simt_syncwarp(SIMT_MASK_OF_ACTIVE_LANES);
 }
 #define __builtin_amdgcn_fence(order, scope) ((void)0)
 #endif

@@ -52,8 +52,9 @@ matches "includes are found" "*calls/copies machine/fault machine/fault.h*" "$(c
 equal "no file calls a higher layer's" "" "$(upward <"$scratch/calls")"
 equal "no file includes a higher layer's header" "" "$(upward <"$scratch/includes")"
 equal "no files call each other in a circle" "" "$(circles <"$scratch/calls")"
-equal "a call upward is found" "memory/shadow must not use simt_replay_events of grid/warp_replay" \
-    "$(echo memory/shadow grid/warp_replay simt_replay_events | upward)"
+equal "a call upward is found" \
+    "memory/shadow must not use simt_replay_events_as_warp_instructions of grid/warp_replay" \
+    "$(echo memory/shadow grid/warp_replay simt_replay_events_as_warp_instructions | upward)"
 equal "an observer that is known is found" "grid/grid must not use simt_counting_observer of observers/counting" \
     "$(echo grid/grid observers/counting simt_counting_observer | upward)"
 matches "a circle is found" "*a/b*" "$(printf '%s\n' 'a/b a/c f' 'a/c a/b g' | circles)"

@@ -22,16 +22,18 @@ static cudaError_t report_allocation(const char *name, cudaError_t error, uintpt
 {
     const bool failed = error == cudaErrorInvalidValue || error == cudaErrorMemoryAllocation;
 
-    return failed && simt_peek_sticky_error() == cudaSuccess ? simt_record_failed_call(name, error, call_site) : error;
+    return failed && simt_peek_error_blocking_launches() == cudaSuccess
+               ? simt_record_failed_call(name, error, call_site)
+               : error;
 }
 
 /** Allocates memory for the runtime call `name` if a call that may wait for the device is currently permitted. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum memory_type memory_type,
                             uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_call_permitted(name, CALL_KIND_MAY_WAIT, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE, call_site);
 
-    if (error == cudaSuccess && !pointer && simt_peek_sticky_error() == cudaSuccess)
+    if (error == cudaSuccess && !pointer && simt_peek_error_blocking_launches() == cudaSuccess)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "a null pointer" SIMT_ADVICE_PREFIX
                                        "&d, the address of the pointer that receives the memory's address");
@@ -168,7 +170,8 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t call_site)
 
 cudaError_t cudaFree(void *pointer)
 {
-    const cudaError_t error = simt_check_call_permitted("cudaFree", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFree", CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE,
+                                                        SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
         return error;
@@ -195,7 +198,7 @@ cudaError_t cudaDeviceReset(void)
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
                            cudaStream_t stream, uintptr_t call_site)
 {
-    cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    cudaError_t error = simt_check_call_permitted(name, capture_hazard_of_submitting_to(stream), call_site);
 
     if (error == cudaSuccess)
         error = simt_work_begin(stream, name, call_site);
@@ -245,7 +248,8 @@ cudaError_t cudaFreeHost(void *pointer)
 {
     SIMT_HOLD_HOST_LOCK;
     const struct allocation *const allocation = simt_allocation_starting_at(pointer);
-    const cudaError_t error = simt_check_call_permitted("cudaFreeHost", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = simt_check_call_permitted("cudaFreeHost", CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE,
+                                                        SIMT_RETURN_ADDRESS());
 
     if (!pointer || error != cudaSuccess)
         return error;

@@ -97,7 +97,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 /** Rejects a call that waits for or queries an event that was recorded in a captured stream. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_call_permitted(name, CALL_KIND_OTHER, call_site);
+    const cudaError_t error = simt_check_call_permitted(name, CAPTURE_HAZARD_NONE, call_site);
 
     if (error != cudaSuccess || !event_of(event)->captured)
         return error;
@@ -118,7 +118,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
         return error;
     simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
     simt_record_host_wait_for_stream_clock(&awaited->clock);
-    return simt_peek_sticky_error();
+    return simt_peek_error_blocking_launches();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)

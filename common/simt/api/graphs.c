@@ -131,7 +131,7 @@ static bool captures_blocking_stream(void)
 
 bool simt_in_host_function;
 
-cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site)
+cudaError_t simt_check_call_permitted(const char *name, enum capture_hazard hazard, uintptr_t call_site)
 {
     if (simt_running.lane)
         simt_fault_here(
@@ -141,12 +141,12 @@ cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind k
     if (simt_in_host_function)
         return simt_fault_runtime_call(call_site, name, cudaErrorNotPermitted,
                                        "a function that cudaLaunchHostFunc() calls may not call CUDA");
-    if (kind == CALL_KIND_MAY_WAIT && capture.graph && !capture.relaxed)
+    if (hazard == CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE && capture.graph && !capture.relaxed)
         return simt_fault_runtime_call(
             call_site, name, cudaErrorStreamCaptureUnsupported,
             "a stream is being captured, and the call may wait for the device: call it before the "
             "capture, or capture with cudaStreamCaptureModeRelaxed");
-    if (kind == CALL_KIND_LEGACY_STREAM && captures_blocking_stream())
+    if (hazard == CAPTURE_HAZARD_LEGACY_STREAM && captures_blocking_stream())
         return simt_fault_runtime_call(
             call_site, name, cudaErrorStreamCaptureImplicit,
             "the default stream waits for a stream that is being captured: use the captured stream, "

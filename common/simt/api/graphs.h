@@ -34,22 +34,23 @@ struct CUgraph_st {
 bool simt_stream_is_capturing(cudaStream_t stream);
 /** Returns whether the work of any stream is being captured. */
 bool simt_capture_in_progress(void);
-/** Kinds of runtime calls; the conditions under which simt_check_call_permitted() permits a call depend on its kind. */
-enum runtime_call_kind {
-    CALL_KIND_OTHER,        /**< neither of these */
-    CALL_KIND_MAY_WAIT,     /**< waits or may wait for the device; allocations are an example */
-    CALL_KIND_LEGACY_STREAM /**< submits work to the legacy default stream */
+/** What a runtime call does that a capture may forbid. */
+enum capture_hazard {
+    CAPTURE_HAZARD_NONE,                /**< neither of these */
+    CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE, /**< waits or may wait for the device; allocations are an example */
+    CAPTURE_HAZARD_LEGACY_STREAM        /**< submits work to the legacy default stream */
 };
+/** Returns the hazard of a call that submits work to a stream. */
+static inline enum capture_hazard capture_hazard_of_submitting_to(cudaStream_t stream)
+{
+    return stream && stream != cudaStreamLegacy ? CAPTURE_HAZARD_NONE : CAPTURE_HAZARD_LEGACY_STREAM;
+}
 /**
  * Reports a call that is not permitted at the moment. A function passed to cudaLaunchHostFunc must not call the
  * runtime. During a capture that is not relaxed, a call must not wait for the device; during any capture, a call must
  * not submit work to the legacy default stream if that stream synchronises with a captured stream.
  */
-cudaError_t simt_check_call_permitted(const char *name, enum runtime_call_kind kind, uintptr_t call_site);
-static inline enum runtime_call_kind runtime_call_kind_of_stream(cudaStream_t stream)
-{
-    return stream && stream != cudaStreamLegacy ? CALL_KIND_OTHER : CALL_KIND_LEGACY_STREAM;
-}
+cudaError_t simt_check_call_permitted(const char *name, enum capture_hazard hazard, uintptr_t call_site);
 /** True while a function passed to cudaLaunchHostFunc runs. */
 extern bool simt_in_host_function;
 

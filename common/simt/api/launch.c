@@ -164,7 +164,7 @@ bool simt_share_memory_with_forks(void)
     simt_arena_share_with_forks();
     fiber_use_small_stacks();
     return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_reserve_if_needed() &&
-           simt_grid_prepare_memory() && simt_thread_sets_begin_launch();
+           simt_grid_find_shared_and_map_shadows() && simt_thread_sets_begin_launch();
 }
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
         const struct part part = part_of_memory(number);
 
         for (size_t word = 0; word < part.words; word++) {
-            if (!simt_find_launch_uses(&part.shadow[word], first_epoch, last_epoch, uses))
+            if (!simt_find_launch_uses_of_word(&part.shadow[word], first_epoch, last_epoch, uses))
                 continue;
             for (enum work_use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
@@ -211,7 +211,7 @@ static void check_streams(void)
 
     simt_work_record_launch_uses = scan;
     simt_work_end_launch(simt_order.launch_begin_epoch, simt_order.epoch, simt_order.has_synced_dependency);
-    if (!simt_work_end_and_find_race(&race) || simt_fault_constant_race(&race))
+    if (!simt_work_end_and_find_race(&race) || simt_fault_race_if_on_constant(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
@@ -236,7 +236,7 @@ static cudaError_t run(const struct launch *launch)
     simt_faulted = false;
     simt_fault_store_callers = simt_store_lane_callers;
     simt_fault_end_thread = simt_end_faulted_lane;
-    simt_find_pending_access = simt_find_pending_access_address;
+    simt_find_unreplayed_access_hook = simt_find_unreplayed_access_address;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_host_unlock_to_depth(depth);
@@ -259,10 +259,11 @@ static size_t obtained_count, obtained_room;
 /** The reason why a parameter of the next launch cannot be passed, or "" if every parameter can be passed. */
 static char bad_parameter[WHY_TEXT];
 
-bool simt_is_obtained_symbol(const void *address)
+bool simt_symbol_address_was_obtained(const void *symbol_address)
 {
     for (size_t i = 0; i < obtained_count; i++) {
-        if (strcmp(simt_device_variable_name_at(obtained[i]), simt_device_variable_name_at((uintptr_t)address)) == 0)
+        if (strcmp(simt_device_variable_name_at(obtained[i]),
+                   simt_device_variable_name_at((uintptr_t)symbol_address)) == 0)
             return true;
     }
     return false;
@@ -275,7 +276,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
             SIMT_RETURN_ADDRESS(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
             "a variable of the host; a symbol has __device__ or __constant__" SIMT_ADVICE_PREFIX
             "__device__ at the variable's declaration");
-    if (simt_is_obtained_symbol(symbol))
+    if (simt_symbol_address_was_obtained(symbol))
         return cudaSuccess;
     if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
         return simt_set_last_error(cudaErrorMemoryAllocation);
@@ -285,7 +286,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
 
 void simt_check_pointer_parameter(const void *pointer)
 {
-    if (simt_is_device_variable_range(pointer, 1) && !simt_is_obtained_symbol(pointer))
+    if (simt_is_device_variable_range(pointer, 1) && !simt_symbol_address_was_obtained(pointer))
         snprintf(bad_parameter, sizeof bad_parameter,
                  ": a parameter is the host's address of '%s', a variable of the device" SIMT_ADVICE_PREFIX
                  "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
@@ -307,7 +308,7 @@ bool simt_may_read_parameter(const void *address, unsigned number)
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
-    const bool named = launch->name || (simt_program_find_segments() && simt_grid_prepare_memory());
+    const bool named = launch->name || (simt_program_find_segments() && simt_grid_find_shared_and_map_shadows());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
@@ -322,9 +323,10 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
             snprintf(negative, sizeof negative, " (%u is the unsigned value of %d)", dimension[i], (int)dimension[i]);
     }
     simt_format_source_line(call_site, location);
-    simt_fault_set_message(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name, launch->grid.x,
-                           launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
-                           launch->dynamic_shared_bytes, negative, cudaGetErrorString(error), why);
+    simt_fault_set_error_and_line(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name,
+                                  launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
+                                  launch->block.z, launch->dynamic_shared_bytes, negative, cudaGetErrorString(error),
+                                  why);
     return simt_set_last_error(error);
 }
 
@@ -339,8 +341,8 @@ enum { REFUSED_BEFORE_SHOWN = 1000 };
 static cudaError_t refuse_after_fault(void)
 {
     if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
-        simt_fault_print();
-    return simt_peek_sticky_error();
+        simt_fault_print_if_unread();
+    return simt_peek_error_blocking_launches();
 }
 
 /** Checks a launch that the host made at `call_site`, and runs it in a stream. */
@@ -349,38 +351,38 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     const char *why = "";
 
     if (simt_running.lane) /* reports the launch */
-        return simt_check_call_permitted(launch->name ? launch->name : "a kernel", CALL_KIND_OTHER, call_site);
-    simt_check_launching_thread(call_site);
+        return simt_check_call_permitted(launch->name ? launch->name : "a kernel", CAPTURE_HAZARD_NONE, call_site);
+    simt_check_is_only_launching_thread(call_site);
     SIMT_HOLD_HOST_LOCK;
 
-    if (simt_peek_sticky_error() != cudaSuccess)
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
         return refuse_after_fault();
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare_memory() ||
-        !simt_grid_allocate_block())
-        return simt_set_sticky_error(
-            simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
+    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_find_shared_and_map_shadows() ||
+        !simt_grid_allocate_first_block())
+        /* Blocks later launches, because they would read what this one should have written. */
+        return simt_set_error_blocking_launches(simt_fault_no_address_space());
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)
         return refuse(launch, error, why, call_site);
-    error = simt_check_call_permitted(launch->name, runtime_call_kind_of_stream(stream), call_site);
+    error = simt_check_call_permitted(launch->name, capture_hazard_of_submitting_to(stream), call_site);
     if (error == cudaSuccess)
         error = simt_work_begin(stream, launch->name, call_site);
     if (error != cudaSuccess)
         return error;
-    if (!simt_signal_handlers_install(simt_event_limit))
-        return simt_set_sticky_error(simt_fault_no_address_space());
+    if (!simt_signal_handlers_and_timer_install(simt_event_limit))
+        return simt_set_error_blocking_launches(simt_fault_no_address_space());
     error = run(launch);
-    simt_signal_handlers_remove();
+    simt_signal_handlers_and_timer_remove();
     if (error != cudaSuccess)
-        return simt_set_sticky_error(error);
+        return simt_set_error_blocking_launches(error);
     /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
-    error = check_shared(launch, simt_accessed_static_shared_bytes(launch->dynamic_shared_bytes), &why);
+    error = check_shared(launch, simt_accessed_static_bytes_unless_all_fit(launch->dynamic_shared_bytes), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, call_site);
 }
 

@@ -50,8 +50,8 @@ cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *poi
     const uintptr_t address = (uintptr_t)pointer;
 
     SIMT_HOLD_HOST_LOCK;
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     /* The symbols of the program's variables give their sizes. */
     if (!simt_host_may_access(pointer) || simt_is_arena_pointer(pointer) ||
         (simt_program_find_segments() && address - simt_program.low < simt_program.high - simt_program.low))
@@ -137,7 +137,8 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
  */
 static cudaError_t reject_variable_name(const char *name, const char *end, const void *pointer, uintptr_t call_site)
 {
-    if (strstr(name, "Symbol") || !simt_is_device_variable_range(pointer, 1) || simt_is_obtained_symbol(pointer))
+    if (strstr(name, "Symbol") || !simt_is_device_variable_range(pointer, 1) ||
+        simt_symbol_address_was_obtained(pointer))
         return cudaSuccess;
     return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                    "the %s is '%s', a %s variable, whose name is no device address in host "
@@ -207,7 +208,7 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                               uintptr_t call_site)
 {
-    cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    cudaError_t error = simt_check_call_permitted(name, capture_hazard_of_submitting_to(stream), call_site);
 
     if (error == cudaSuccess)
         error = simt_work_begin(stream, name, call_site);
@@ -272,7 +273,7 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
         return cudaSuccess;
     simt_arena_describe_address((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_format_source_line(pc, location);
-    simt_fault_set_message(
+    simt_fault_set_error_and_line(
         cudaErrorInvalidValue,
         "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_ADVICE_PREFIX
         "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",
@@ -284,8 +285,8 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
                                   cudaStream_t stream, uintptr_t call_site)
 {
     SIMT_HOLD_HOST_LOCK;
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     if (bytes == 0)
         return cudaSuccess;
     cudaError_t error = check_copy(name, to, from, bytes, kind, call_site);
@@ -300,7 +301,8 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    cudaError_t error = simt_check_call_permitted("cudaMemcpy", CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
+    cudaError_t error = simt_check_call_permitted("cudaMemcpy", CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE,
+                                                  SIMT_RETURN_ADDRESS());
 
     simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
     if (error == cudaSuccess)
@@ -365,8 +367,8 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
                                  uintptr_t call_site)
 {
     SIMT_HOLD_HOST_LOCK;
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     if (bytes == 0)
         return cudaSuccess;
     if (!simt_runtime_may_access(to, bytes))
@@ -400,8 +402,8 @@ cudaError_t simt_reject_memset_to_float(const char *name, double value)
         float value;
     } word = {byte * 0x01010101u};
 
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     if (!is_int)
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidValue,
                                        "it sets every byte to an int, which %g is not" SIMT_ADVICE_PREFIX
@@ -472,8 +474,8 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     const void *const other = to_symbol ? from : to;
 
     SIMT_HOLD_HOST_LOCK;
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     cudaError_t error = check_symbol(name, other, symbol, symbol_bytes, offset, bytes, SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -484,7 +486,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
                                        "no const, or the value in the variable's declaration");
     if (!waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
-    error = simt_check_call_permitted(name, CALL_KIND_MAY_WAIT, SIMT_RETURN_ADDRESS());
+    error = simt_check_call_permitted(name, CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)
         error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)

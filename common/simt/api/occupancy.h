@@ -17,6 +17,6 @@ size_t simt_dynamic_shared_limit_bytes(const void *kernel);
  * Returns how many blocks of this shape fit on one simulated multiprocessor. All blocks of a cooperative launch must
  * fit on the device.
  */
-unsigned simt_blocks_per_multiprocessor(unsigned threads, size_t dynamic_shared);
+unsigned simt_blocks_per_multiprocessor(unsigned threads_per_block, size_t dynamic_shared_bytes);
 
 #endif

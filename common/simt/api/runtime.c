@@ -255,11 +255,11 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
         return error;
     simt_work_end_overlap(stream);
     simt_in_host_function = true;
-    if (simt_peek_sticky_error() == cudaSuccess)
+    if (simt_peek_error_blocking_launches() == cudaSuccess)
         host->function(host->data);
     simt_in_host_function = false;
     error = simt_host_function_ends();
-    return error == cudaSuccess ? simt_peek_sticky_error() : error;
+    return error == cudaSuccess ? simt_peek_error_blocking_launches() : error;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
@@ -285,10 +285,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
         return error;
     simt_work_end_overlap(stream);
     simt_in_host_function = true;
-    callback(stream, simt_peek_sticky_error(), data);
+    callback(stream, simt_peek_error_blocking_launches(), data);
     simt_in_host_function = false;
     error = simt_host_function_ends();
-    return error == cudaSuccess ? simt_peek_sticky_error() : error;
+    return error == cudaSuccess ? simt_peek_error_blocking_launches() : error;
 }
 
 const char *simt_limitations(void)

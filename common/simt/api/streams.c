@@ -22,7 +22,7 @@ static cudaError_t reject_wait(const char *name, uintptr_t call_site)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    const cudaError_t error = simt_check_call_permitted("cudaDeviceSynchronize", CALL_KIND_OTHER,
+    const cudaError_t error = simt_check_call_permitted("cudaDeviceSynchronize", CAPTURE_HAZARD_NONE,
                                                         SIMT_RETURN_ADDRESS());
 
     if (error != cudaSuccess)
@@ -31,7 +31,7 @@ cudaError_t cudaDeviceSynchronize(void)
         return reject_wait("cudaDeviceSynchronize", SIMT_RETURN_ADDRESS());
     simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
     simt_record_host_wait_for_all_work();
-    return simt_peek_sticky_error();
+    return simt_peek_error_blocking_launches();
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
@@ -79,7 +79,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t call_site)
 {
-    const cudaError_t error = simt_check_call_permitted(name, runtime_call_kind_of_stream(stream), call_site);
+    const cudaError_t error = simt_check_call_permitted(name, capture_hazard_of_submitting_to(stream), call_site);
 
     return error == cudaSuccess && simt_stream_is_capturing(stream) ? reject_wait(name, call_site) : error;
 }
@@ -94,7 +94,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
         return error;
     simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
     simt_record_host_wait_for_stream(stream);
-    return simt_peek_sticky_error();
+    return simt_peek_error_blocking_launches();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)

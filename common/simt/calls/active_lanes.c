@@ -3,7 +3,7 @@
 
 #include "device_calls.h"
 
-static struct source_position position_of_frame(const struct simt_control_frame *frame)
+static struct source_position position_of_frame(const struct simt_call_or_iteration_frame *frame)
 {
     return (struct source_position){frame->enclosing_call, frame->position_key};
 }
@@ -11,28 +11,29 @@ static struct source_position position_of_frame(const struct simt_control_frame 
 /** Returns the position of a lane's next event. */
 static struct source_position position_of_lane(const struct lane *lane)
 {
-    const struct simt_control_frame *frame = lane->control_frame;
+    const struct simt_call_or_iteration_frame *frame = lane->call_or_iteration_frame;
 
-    return (struct source_position){frame && frame->is_loop ? frame->enclosing_call : frame, lane->next_position_key};
+    return (struct source_position){frame && frame->is_iteration ? frame->enclosing_call : frame,
+                                    lane->next_position_key};
 }
 
-void simt_control_frame_begins(struct simt_control_frame *frame, int is_loop)
+void simt_call_or_iteration_begins(struct simt_call_or_iteration_frame *frame, int is_iteration)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    if (!is_loop)
+    if (!is_iteration)
         lane->next_position_key = key_of_next_step(lane->next_position_key);
     const struct source_position here = position_of_lane(lane);
 
-    frame->outer_frame = lane->control_frame;
+    frame->outer_frame = lane->call_or_iteration_frame;
     frame->enclosing_call = here.call_frame;
-    frame->call_depth = (here.call_frame ? here.call_frame->call_depth : 0) + !is_loop;
-    frame->position_key = is_loop ? here.position_key >> KEY_BASIC_BLOCK_SHIFT << KEY_BASIC_BLOCK_SHIFT
-                                  : here.position_key;
-    frame->is_loop = is_loop;
-    lane->control_frame = frame;
+    frame->call_depth = (here.call_frame ? here.call_frame->call_depth : 0) + !is_iteration;
+    frame->position_key = is_iteration ? here.position_key >> KEY_BASIC_BLOCK_SHIFT << KEY_BASIC_BLOCK_SHIFT
+                                       : here.position_key;
+    frame->is_iteration = is_iteration;
+    lane->call_or_iteration_frame = frame;
 }
 
 static int compare_keys(uint64_t a, uint64_t b)
@@ -65,7 +66,7 @@ static struct source_position position_at(const struct warp *warp, unsigned lane
 {
     const struct lane *waiting = &simt_running.warp_lanes[lane];
 
-    return warp->lanes_at_iteration_end >> lane & 1 ? position_of_frame(waiting->control_frame)
+    return warp->lanes_at_iteration_end >> lane & 1 ? position_of_frame(waiting->call_or_iteration_frame)
                                                     : position_of_lane(waiting);
 }
 
@@ -92,9 +93,9 @@ static lane_mask lanes_inside(const struct warp *warp, struct source_position lo
     lane_mask inside = 0;
 
     FOR_EACH_LANE (i, warp->lanes & ~warp->finished_lanes) {
-        const struct simt_control_frame *frame = simt_running.warp_lanes[i].control_frame;
+        const struct simt_call_or_iteration_frame *frame = simt_running.warp_lanes[i].call_or_iteration_frame;
 
-        while (frame && !(frame->is_loop && compare(position_of_frame(frame), loop) == 0))
+        while (frame && !(frame->is_iteration && compare(position_of_frame(frame), loop) == 0))
             frame = frame->outer_frame;
         inside |= (lane_mask)(frame != NULL) << i;
     }
@@ -116,28 +117,28 @@ lane_mask simt_lanes_waiting_at_earliest_position(const struct warp *warp)
     return group;
 }
 
-void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES])
+void simt_find_event_replay_limits(const struct warp *warp, struct source_position lane_limits[WARP_LANES])
 {
     lane_mask left = warp->lanes_at_collective;
     lane_mask unlimited = warp->lanes;
 
     for (unsigned i = 0; i < WARP_LANES; i++)
-        limits[i] = (struct source_position){NULL, UINT64_MAX};
+        lane_limits[i] = (struct source_position){NULL, UINT64_MAX};
     while (left && unlimited) {
         struct source_position first;
         const lane_mask group = first_of(warp, left, &first);
         const lane_mask inside = (group & warp->lanes_at_iteration_end) ? lanes_inside(warp, first) : 0;
 
         FOR_EACH_LANE (i, unlimited & ~inside)
-            limits[i] = first;
+            lane_limits[i] = first;
         unlimited &= inside;
         left &= ~group;
     }
 }
 
-uint64_t simt_replay_limit_at_call_depth(struct source_position limit, uint64_t key)
+uint64_t simt_replay_limit_as_key_at_depth_of(struct source_position limit, uint64_t other_key)
 {
-    while (limit.call_frame && (limit.position_key & KEY_DEPTH_MASK) < (key & KEY_DEPTH_MASK))
+    while (limit.call_frame && (limit.position_key & KEY_DEPTH_MASK) < (other_key & KEY_DEPTH_MASK))
         limit = position_of_frame(limit.call_frame);
     return limit.position_key;
 }

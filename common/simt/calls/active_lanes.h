@@ -13,11 +13,11 @@
 #include "lanes/lanes.h"
 
 /**
- * A position in the source, in the function that `call` has entered (NULL for the kernel). The key has the form of an
- * event's key.
+ * A position in the source, in the function that `call_frame` has entered (NULL for the kernel). The key has the form
+ * of an event's key.
  */
 struct source_position {
-    const struct simt_control_frame *call_frame;
+    const struct simt_call_or_iteration_frame *call_frame;
     uint64_t position_key;
 };
 
@@ -28,12 +28,12 @@ struct source_position {
 lane_mask simt_lanes_waiting_at_earliest_position(const struct warp *warp);
 
 /** Stores for each lane the position at which the replay must stop issuing the lane's events for now. */
-void simt_store_replay_limits(const struct warp *warp, struct source_position limits[WARP_LANES]);
+void simt_find_event_replay_limits(const struct warp *warp, struct source_position lane_limits[WARP_LANES]);
 
 /**
- * Returns a limit as a key that can be compared with `key`. If `key` has a smaller call depth, the result is the
- * position of the call at that depth that led to the limit.
+ * Returns a limit as a key that can be compared with `other_key`. If `other_key` has a smaller call depth, the result
+ * is the position of the call at that depth that led to the limit.
  */
-uint64_t simt_replay_limit_at_call_depth(struct source_position limit, uint64_t key);
+uint64_t simt_replay_limit_as_key_at_depth_of(struct source_position limit, uint64_t other_key);
 
 #endif

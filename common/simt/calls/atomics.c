@@ -167,7 +167,7 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
         if (simt_running.lane && simt_turn_ends_before_atomic())                                                  \
             simt_sleep(0);                                                                                        \
         if (op == SIMT_ATOMIC_COMPARE_EXCHANGE)                                                                   \
-            simt_exempt_last_load_from_races(address, sizeof *word);                                              \
+            simt_exempt_load_before_cas_from_races(address, sizeof *word);                                        \
         if (simt_running.lane)                                                                                    \
             simt_record_poll(address);                                                                            \
         simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \

@@ -31,12 +31,12 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
     return simt_running.block->barrier_result;
 }
 
-void simt_syncthreads(unsigned call)
+void simt_syncthreads(unsigned call_number)
 {
-    barrier_wait(0, call, SIMT_RETURN_ADDRESS());
+    barrier_wait(0, call_number, SIMT_RETURN_ADDRESS());
 }
 
-void simt_barrier_sync(unsigned barrier_number, unsigned call)
+void simt_barrier_sync(unsigned barrier_number, unsigned call_number)
 {
     enum { NUM_BARRIERS = 16 };
 
@@ -44,22 +44,23 @@ void simt_barrier_sync(unsigned barrier_number, unsigned call)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "no such barrier",
                         "waits at barrier %u, but a block has only the barriers 0 to %d", barrier_number,
                         NUM_BARRIERS - 1);
-    barrier_wait(0, barrier_number == 0 ? call : NAMED_BARRIER + barrier_number, SIMT_RETURN_ADDRESS());
+    barrier_wait(0, barrier_number == 0 ? call_number : NAMED_BARRIER + barrier_number, SIMT_RETURN_ADDRESS());
 }
 
-int simt_syncthreads_count(int predicate, unsigned call)
+int simt_syncthreads_count(int predicate, unsigned call_number)
 {
-    return barrier_wait(predicate, COUNT_BARRIER + call, SIMT_RETURN_ADDRESS());
+    return barrier_wait(predicate, COUNT_BARRIER + call_number, SIMT_RETURN_ADDRESS());
 }
 
-int simt_syncthreads_and(int predicate, unsigned call)
+int simt_syncthreads_and(int predicate, unsigned call_number)
 {
-    return barrier_wait(predicate, AND_BARRIER + call, SIMT_RETURN_ADDRESS()) == (int)simt_running.block->num_threads;
+    return barrier_wait(predicate, AND_BARRIER + call_number, SIMT_RETURN_ADDRESS()) ==
+           (int)simt_running.block->num_threads;
 }
 
-int simt_syncthreads_or(int predicate, unsigned call)
+int simt_syncthreads_or(int predicate, unsigned call_number)
 {
-    return barrier_wait(predicate, OR_BARRIER + call, SIMT_RETURN_ADDRESS()) != 0;
+    return barrier_wait(predicate, OR_BARRIER + call_number, SIMT_RETURN_ADDRESS()) != 0;
 }
 
 void simt_grid_sync(void)
@@ -108,7 +109,7 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
     simt_awaited_barrier_name(first, first_name);
     for (unsigned i = 1; i < block->num_threads && !simt_faulted; i++) {
         simt_awaited_barrier_name(&block->lane[i], name);
-        simt_check_same_call(&block->lane[i], first, "divergent barrier", name, first_name);
+        simt_check_lanes_reached_same_call_lines(&block->lane[i], first, "divergent barrier", name, first_name);
     }
 }
 
@@ -118,12 +119,12 @@ static uint64_t site_bit(uintptr_t site)
     return UINT64_C(1) << site % 61;
 }
 
-void simt_block_barrier_complete(struct block *block)
+void simt_block_barrier_check_and_open(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
     for (unsigned i = 1; i < block->num_threads; i++) {
-        if (!lanes_reached_same_call(&block->lane[i], first)) {
+        if (!lanes_reached_same_call_addresses(&block->lane[i], first)) {
             check_barrier_sites(block, first);
             break;
         }
@@ -134,10 +135,10 @@ void simt_block_barrier_complete(struct block *block)
     simt_block_barrier_release_threads(block);
 }
 
-void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site)
+void simt_fault_dismiss_if_after_missed_barrier(const struct block *block, uintptr_t barrier_site)
 {
-    if (!(block->opened_barriers_hash & site_bit(site)))
-        simt_fault_dismiss_if_after_call(site);
+    if (!(block->opened_barriers_hash & site_bit(barrier_site)))
+        simt_fault_dismiss_if_after_call_in_source(barrier_site);
 }
 
 void simt_block_barrier_release_threads(struct block *block)

@@ -109,7 +109,7 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
 {
     struct shadow_cell *cell = global_cell(chunk->from);
     struct word_access access = {.pc = pc,
-                                 .site_index = site_of_pc(pc),
+                                 .pc_slot = pc_slot_find_or_add(pc),
                                  .byte_mask = 0xf,
                                  .may_include_padding = true,
                                  .access_type = ACCESS_LOAD,
@@ -118,7 +118,7 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->from + 4 * word;
         shadow_check_load(cell, access);
-        simt_check_proxy_fence(cell, SPACE_GLOBAL, pc, "copies");
+        simt_check_proxy_fence_after_last_write(cell, SPACE_GLOBAL, pc, "copies");
     }
 }
 
@@ -126,7 +126,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 {
     struct shadow_cell *cell = shared_cell(copy, chunk);
     struct word_access access = {.pc = copy->pc,
-                                 .site_index = site_of_pc(copy->pc),
+                                 .pc_slot = pc_slot_find_or_add(copy->pc),
                                  .byte_mask = 0xf,
                                  .access_type = ACCESS_STORE,
                                  .space = SPACE_SHARED};
@@ -135,7 +135,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
         if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch && cell->read_epoch < cell->write_epoch)
-            simt_check_proxy_fence(cell, SPACE_SHARED, copy->pc, "overwrites");
+            simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_check_store(cell, access);
         shadow_begin_async_copy(cell);
     }
@@ -197,12 +197,12 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
     return number;
 }
 
-void simt_bulk_copy_check_and_mark(uint32_t copy_number)
+void simt_bulk_copy_check_and_mark_destination(uint32_t copy_number)
 {
     struct bulk_copy *const copy = &copies[copy_number];
 
     copy->epoch = ++simt_order.epoch;
-    if (!simt_proxy_record_bulk_copy_epoch())
+    if (!simt_proxy_record_epoch_is_bulk_copy())
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
@@ -215,7 +215,7 @@ void simt_bulk_copy_check_and_mark(uint32_t copy_number)
     simt_order.epoch++;
 }
 
-uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
+uint64_t simt_bulk_copy_packed_source_offset(uint32_t copy_number)
 {
     const struct bulk_copy *const copy = &copies[copy_number];
 
@@ -223,10 +223,11 @@ uint64_t simt_bulk_copy_source_offset(uint32_t copy_number)
         const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena_begin;
 
         if (from)
-            return global < simt_memory.arena_bytes ? global
-                                                    : (from - simt_program.device_variables_low) | EVENT_PROGRAM_DATA;
+            return global < simt_memory.arena_bytes
+                       ? global
+                       : (from - simt_program.device_variables_low) | EVENT_OFFSET_IN_PROGRAM_DATA;
     }
-    return EVENT_PROGRAM_DATA;
+    return EVENT_OFFSET_IN_PROGRAM_DATA;
 }
 
 /** Ends the launch if a word of the source has been written since the copy was issued. */
@@ -240,15 +241,15 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
         const uint3 index = simt_thread_index(cell->packed_write >> WRITE_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
-        simt_fault_here(
-            cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-            "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION_FORMAT
-            " meanwhile",
-            index.x, index.y, index.z, block.x, block.y, block.z, simt_pc_of_site(cell->packed_write & SITE_MASK));
+        simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
+                        "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) "
+                        "wrote some" SIMT_PC_LOCATION_FORMAT " meanwhile",
+                        index.x, index.y, index.z, block.x, block.y, block.z,
+                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
     }
 }
 
-uint32_t simt_bulk_copy_complete(uint32_t copy_number)
+uint32_t simt_bulk_copy_complete_and_get_next(uint32_t copy_number)
 {
     const struct bulk_copy *const copy = &copies[copy_number];
 
@@ -267,7 +268,7 @@ uint32_t simt_bulk_copy_complete(uint32_t copy_number)
     return drop(copy_number);
 }
 
-uint32_t simt_bulk_copy_discard(uint32_t copy_number)
+uint32_t simt_bulk_copy_discard_and_get_next(uint32_t copy_number)
 {
     const struct bulk_copy *const copy = &copies[copy_number];
 

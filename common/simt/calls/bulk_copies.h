@@ -30,15 +30,15 @@ struct bulk_copy {
  * destination is invalid.
  */
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
-/** Checks the accesses of a copy and marks the words that it will write. */
-void simt_bulk_copy_check_and_mark(uint32_t copy_number);
+/** Checks the accesses of a copy and marks the words of shared memory that it will write. */
+void simt_bulk_copy_check_and_mark_destination(uint32_t copy_number);
 /** Returns the copy with a number. */
 struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
 /**
- * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_PROGRAM_DATA
- * if the copy writes only zeros.
+ * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or
+ * EVENT_OFFSET_IN_PROGRAM_DATA if the copy writes only zeros.
  */
-uint64_t simt_bulk_copy_source_offset(uint32_t copy_number);
+uint64_t simt_bulk_copy_packed_source_offset(uint32_t copy_number);
 /** Returns the number of bytes that a copy writes. */
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
@@ -48,11 +48,11 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
  * Completes a copy that a thread has waited for: writes its bytes and frees its number. Returns the number of the next
  * copy that counts towards the same barrier.
  */
-uint32_t simt_bulk_copy_complete(uint32_t copy_number);
+uint32_t simt_bulk_copy_complete_and_get_next(uint32_t copy_number);
 /**
  * Discards a copy whose bytes have not arrived. Returns the number of the next copy that counts towards the same
  * barrier.
  */
-uint32_t simt_bulk_copy_discard(uint32_t copy_number);
+uint32_t simt_bulk_copy_discard_and_get_next(uint32_t copy_number);
 
 #endif

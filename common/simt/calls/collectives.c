@@ -7,8 +7,8 @@
  * that have returned, are at the same collective with the same mask, they get their results and become ready again.
  * Lanes with other masks do not affect this group.
  *
- * A collective with SIMT_ACTIVE_LANES instead of a mask completes only when no lane of the warp can continue, and only
- * for the lanes at the call that comes first in the source (see active_lanes.h).
+ * A collective with SIMT_MASK_OF_ACTIVE_LANES instead of a mask completes only when no lane of the warp can continue,
+ * and only for the lanes at the call that comes first in the source (see active_lanes.h).
  */
 #include "active_lanes.h"
 #include "device_calls.h"
@@ -119,7 +119,7 @@ static enum collective collective_of(uint64_t call)
  */
 static inline bool of_active(lane_mask mask)
 {
-    return WARP_LANES == 64 && mask == SIMT_ACTIVE_LANES;
+    return WARP_LANES == 64 && mask == SIMT_MASK_OF_ACTIVE_LANES;
 }
 
 /** Returns the name of the collective at which a lane waits. */
@@ -203,13 +203,13 @@ uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
                                      SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_tile_size(unsigned threads, unsigned size)
+void simt_check_tile_size_divides_group(unsigned group_threads, unsigned tile_threads)
 {
-    if (size == 0 || threads % size != 0)
+    if (tile_threads == 0 || group_threads % tile_threads != 0)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "incomplete tile",
                         "divides the %u threads of its group into tiles of %u" SIMT_ADVICE_PREFIX
                         "a group whose size is a multiple of the tile's",
-                        threads, size);
+                        group_threads, tile_threads);
 }
 
 void simt_syncwarp(lane_mask mask)
@@ -229,17 +229,17 @@ unsigned simt_lane_number(void)
     return simt_running.lane->thread % WARP_LANES;
 }
 
-void simt_control_frame_ends(struct simt_control_frame *frame)
+void simt_call_or_iteration_ends(struct simt_call_or_iteration_frame *frame)
 {
     struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    if (frame->is_loop) {
+    if (frame->is_iteration) {
         simt_running.warp->lanes_at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
-        arrive_and_wait(SIMT_ACTIVE_LANES, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
+        arrive_and_wait(SIMT_MASK_OF_ACTIVE_LANES, COLLECTIVE_ITERATION_END, 0, 0, SIMT_RETURN_ADDRESS());
     }
-    lane->control_frame = frame->outer_frame;
+    lane->call_or_iteration_frame = frame->outer_frame;
 }
 
 void simt_lanes_reconverge(unsigned mark_number)
@@ -250,7 +250,7 @@ void simt_lanes_reconverge(unsigned mark_number)
         return;
     lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
                                                                                << KEY_BASIC_BLOCK_SHIFT;
-    arrive_and_wait(SIMT_ACTIVE_LANES, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
+    arrive_and_wait(SIMT_MASK_OF_ACTIVE_LANES, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -301,24 +301,24 @@ void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], flo
                     (uintptr_t)&fragments, 0, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_same_matrix(const void *matrix, size_t pitch)
+void simt_check_lanes_use_same_matrix(const void *matrix, size_t pitch_bytes)
 {
     if ((uintptr_t)matrix % 32 != 0)
         simt_fault_here(cudaErrorMisalignedAddress, SIMT_RETURN_ADDRESS(), "misaligned address",
                         "loads or stores a matrix at an address that is not a multiple of 32 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)matrix & 0xff));
-    if (pitch % 16 != 0)
+    if (pitch_bytes % 16 != 0)
         simt_fault_here(cudaErrorMisalignedAddress, SIMT_RETURN_ADDRESS(), "misaligned address",
                         "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
-                        pitch);
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_RETURN_ADDRESS());
+                        pitch_bytes);
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch_bytes, SIMT_RETURN_ADDRESS());
 }
 
 void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b)
 {
     const struct wgmma_lane_operands part = {sums, num_sums, a, b};
 
-    simt_product_check_operands(&part, SIMT_RETURN_ADDRESS());
+    simt_product_check_operands_before_issue(&part, SIMT_RETURN_ADDRESS());
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_RETURN_ADDRESS());
 }
 
@@ -332,10 +332,10 @@ void simt_wgmma_commit(void)
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
-void simt_wgmma_wait(unsigned num_pending)
+void simt_wgmma_wait(unsigned num_pending_groups)
 {
-    simt_products_check_waited_operands(num_pending);
-    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)num_pending, SIMT_RETURN_ADDRESS());
+    simt_products_check_no_operand_overwritten(num_pending_groups);
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)num_pending_groups, SIMT_RETURN_ADDRESS());
 }
 
 int simt_elect_one(void)
@@ -428,7 +428,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
             snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK_FORMAT, LANE_MASK_ARGUMENTS(mask));
     } else if (returned) {
         snprintf(why, sizeof why,
-                 "which did not make this call: it skipped it and ended the kernel, last seen" SIMT_LOCATION_FORMAT,
+                 "which did not make this call: it skipped it and ended the kernel, last seen" SIMT_PC_LOCATION_FORMAT,
                  end);
         if (!of_active(mask))
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK_FORMAT " must make it",
@@ -545,10 +545,10 @@ static bool check_same_call(lane_mask group)
     FOR_EACH_LANE (i, group & (group - 1)) {
         const struct lane *lane = &simt_running.warp_lanes[i];
 
-        if (SIMT_UNLIKELY(!lanes_reached_same_call(lane, first)) &&
-            !simt_check_same_call(lane, first, "divergent collective",
-                                  simt_awaited_collective_name(simt_running.warp, i),
-                                  simt_awaited_collective_name(simt_running.warp, lowest_lane(group))))
+        if (SIMT_UNLIKELY(!lanes_reached_same_call_addresses(lane, first)) &&
+            !simt_check_lanes_reached_same_call_lines(
+                lane, first, "divergent collective", simt_awaited_collective_name(simt_running.warp, i),
+                simt_awaited_collective_name(simt_running.warp, lowest_lane(group))))
             return false;
     }
     return true;
@@ -608,7 +608,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         char why[96] = "the block does not have";
 
         if (warp->lanes >> absent & 1)
-            snprintf(why, sizeof why, "skipped it and ended the kernel, last seen" SIMT_LOCATION_FORMAT,
+            snprintf(why, sizeof why, "skipped it and ended the kernel, last seen" SIMT_PC_LOCATION_FORMAT,
                      simt_running.warp_lanes[absent].wait_site);
         simt_fault_thread(cudaErrorLaunchFailure, first->thread_index, first->wait_site, "warp without all lanes",
                           "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
@@ -630,7 +630,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     case COLLECTIVE_WGMMA:
         collective->num_tensor_core_operations =
             ((const struct wgmma_lane_operands *)(uintptr_t)warp->collective_value[0])->num_sums / 4;
-        return simt_product_complete(warp, warp->collective_value);
+        return simt_product_compute_rows_or_fault(warp, warp->collective_value);
     default:
         collective->kind = WARP_COLLECTIVE_MATRIX_MEMORY;
     }
@@ -638,7 +638,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     case COLLECTIVE_WMMA_MEMORY:
         return is_one_matrix(warp);
     case COLLECTIVE_WGMMA_FENCE:
-        return simt_products_fence(warp);
+        return simt_products_record_fence(warp);
     case COLLECTIVE_WGMMA_COMMIT:
         simt_products_commit(warp);
         return true;
@@ -746,7 +746,7 @@ static void complete_first_of_active(struct warp *warp)
     warp->ready_lanes |= group;
 }
 
-void simt_collectives_complete(struct warp *warp, bool stuck)
+void simt_collectives_complete_arrived(struct warp *warp, bool also_of_active_lanes)
 {
     lane_mask left = warp->lanes_at_collective;
 
@@ -761,7 +761,7 @@ void simt_collectives_complete(struct warp *warp, bool stuck)
             continue;
         complete(warp, group, warp->collective_call_key[lane]);
     }
-    if (!stuck || simt_faulted)
+    if (!also_of_active_lanes || simt_faulted)
         return;
     if (WARP_LANES == 32)
         complete_active(warp);
@@ -790,7 +790,7 @@ void simt_collective_describe_wait(const struct block *block, const struct warp 
     }
     snprintf(
         text, size,
-        "waits at %s with mask " LANE_MASK_FORMAT " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION_FORMAT,
+        "waits at %s with mask " LANE_MASK_FORMAT " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PC_LOCATION_FORMAT,
         names[collective_of(warp->collective_call_key[lane])], LANE_MASK_ARGUMENTS(warp->collective_mask[lane]), other,
         absent->thread_index.x, absent->thread_index.y, absent->thread_index.z, verb, at, absent->wait_site);
     if (warp->lanes_at_collective >> other & 1 && warp->collective_mask[other] != warp->collective_mask[lane]) {

@@ -91,7 +91,7 @@ static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 static void access_words(const struct copy *copy)
 {
     struct word_access access = {
-        .pc = copy->pc, .site_index = site_of_pc(copy->pc), .may_include_padding = copy->from_bytes >= 8};
+        .pc = copy->pc, .pc_slot = pc_slot_find_or_add(copy->pc), .may_include_padding = copy->from_bytes >= 8};
 
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         access.address = (uintptr_t)copy->from + 4 * word;
@@ -152,9 +152,9 @@ static void check_source(const struct copy *copy)
 
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
                         "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
-                        "some" SIMT_LOCATION_FORMAT " before they were waited for",
+                        "some" SIMT_PC_LOCATION_FORMAT " before they were waited for",
                         copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_of_site(now.write & SITE_MASK));
+                        simt_pc_in_slot(now.write & PC_SLOT_MASK));
     }
 }
 
@@ -233,7 +233,7 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
             bytes, (unsigned)((uintptr_t)from & 0xff));
     if (is_data && !simt_device_variable_contains((uintptr_t)from, copied))
         simt_fault_outside_device_variables((uintptr_t)from, (unsigned)copied, false, pc);
-    *offset = is_data ? data | EVENT_PROGRAM_DATA : global;
+    *offset = is_data ? data | EVENT_OFFSET_IN_PROGRAM_DATA : global;
     return is_data ? simt_memory.device_variables_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
 }
 
@@ -271,8 +271,8 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     lane->last_async_copy = number;
     begin_copy(copy);
     simt_order.packed_last_load = 0;
-    simt_record_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
-    simt_record_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
+    simt_record_access_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
+    simt_record_access_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
 }
 
 void simt_async_copies_commit(void)
@@ -281,18 +281,18 @@ void simt_async_copies_commit(void)
         simt_running.lane->num_committed_copy_groups++;
 }
 
-void simt_async_copies_wait(size_t num_pending)
+void simt_async_copies_wait(size_t num_pending_groups)
 {
     struct lane *const lane = simt_running.lane;
 
     while (lane && lane->first_async_copy &&
-           copies[lane->first_async_copy].group + (uint64_t)num_pending < lane->num_committed_copy_groups) {
+           copies[lane->first_async_copy].group + (uint64_t)num_pending_groups < lane->num_committed_copy_groups) {
         end_copy(&copies[lane->first_async_copy]);
         drop_first(lane);
     }
 }
 
-uint32_t simt_async_copies_take_in_flight(void)
+uint32_t simt_async_copy_list_detach_from_lane(void)
 {
     const uint32_t first = simt_running.lane->first_async_copy;
 
@@ -300,23 +300,23 @@ uint32_t simt_async_copies_take_in_flight(void)
     return first;
 }
 
-void simt_async_copies_complete(uint32_t *first_async_copy)
+void simt_async_copy_list_complete(uint32_t *first_remaining_copy)
 {
-    while (*first_async_copy) {
-        const struct copy *const copy = &copies[*first_async_copy];
+    while (*first_remaining_copy) {
+        const struct copy *const copy = &copies[*first_remaining_copy];
 
         check_source(copy);
         complete(copy);
         fill(copy);
-        *first_async_copy = drop(*first_async_copy);
+        *first_remaining_copy = drop(*first_remaining_copy);
     }
 }
 
-void simt_async_copies_discard(uint32_t *first_async_copy)
+void simt_async_copy_list_discard(uint32_t *first_remaining_copy)
 {
-    while (*first_async_copy) {
-        unmark(&copies[*first_async_copy]);
-        *first_async_copy = drop(*first_async_copy);
+    while (*first_remaining_copy) {
+        unmark(&copies[*first_remaining_copy]);
+        *first_remaining_copy = drop(*first_remaining_copy);
     }
 }
 

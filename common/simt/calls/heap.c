@@ -45,7 +45,7 @@ static void *heap_allocate(size_t bytes, const char *made_by, uintptr_t call_sit
     heap_used += heap_bytes(bytes);
     simt_copy_marks_to_shadow(offset, bytes);
     simt_memory.arena_bytes = simt_arena.used_end;
-    simt_memory_set_watched(simt_memory.is_watched);
+    simt_observe_each_lane_access(simt_memory.is_watched);
     return memory;
 }
 
@@ -56,7 +56,7 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
 {
     struct word_access access = {.address = (uintptr_t)simt_arena.base + allocation->offset,
                                  .pc = pc,
-                                 .site_index = site_of_pc(pc),
+                                 .pc_slot = pc_slot_find_or_add(pc),
                                  .byte_mask = 0xf,
                                  .is_deallocation = true,
                                  .access_type = ACCESS_STORE,

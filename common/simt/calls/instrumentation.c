@@ -82,24 +82,25 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
  * Records an access as record() does, but first notifies observers if memory is watched. Intended for callers for which
  * the cost of this test is negligible.
  */
-void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+void simt_record_access_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.is_watched)
         announce(address, bytes, kind);
     record(pc, access_of(kind, bytes, offset));
 }
 
-void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset)
+void simt_record_bulk_copy_event_if_watched(uintptr_t pc, uint64_t packed_source_offset, uint64_t bytes,
+                                            uint64_t shared_offset)
 {
     if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
     make_room_for_event();
     NOTIFY_OBSERVERS(watched_lane_issues_bulk_copy, bytes, shared_offset);
-    record(pc, access_of(EVENT_BULK_COPY, 0, source_offset));
+    record(pc, access_of(EVENT_BULK_COPY, 0, packed_source_offset));
 }
 
-void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
-                                uint64_t operand, uint64_t phase)
+void simt_record_mbarrier_event_if_watched(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
+                                           uint64_t operand, uint64_t phase)
 {
     if (SIMT_LIKELY(!simt_memory.is_watched))
         return;
@@ -141,7 +142,7 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
     struct shadow_cell *cell = shadow + offset / 4;
     struct word_access access = {.address = address,
                                  .pc = pc,
-                                 .site_index = site_of_pc(pc),
+                                 .pc_slot = pc_slot_find_or_add(pc),
                                  .byte_mask = 0xf,
                                  .atomic_flags = touch.kind,
                                  .reads_old_value = touch.reads_old_value,
@@ -173,17 +174,17 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum a
 {
     char of[ARRAY_TEXT_SIZE];
 
-    simt_describe_array(address, address - simt_memory.shared_begin < simt_memory.shared_bytes, of);
+    simt_describe_position_in_array(address, address - simt_memory.shared_begin < simt_memory.shared_bytes, of);
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                     "%s %u bytes%s%s at an address that is not a multiple of %u (it ends in 0x%x)",
                     simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff));
 }
 
-_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
-                    store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared_bytes);
+                    store ? "writes" : "reads", access_bytes, simt_current_launch.dynamic_shared_bytes);
 }
 
 /**
@@ -197,15 +198,15 @@ static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const str
     if (pointer - simt_memory.shared_begin < simt_memory.shared_bytes)
         simt_fault_here(
             cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
-            "reads a pointer to shared memory that another block has written" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+            "reads a pointer to shared memory that another block has written" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
             "global memory for data that several blocks use",
-            simt_pc_of_site(cell->packed_write & SITE_MASK));
+            simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
     if (pointer - simt_running.lane->stack_low < fiber_stack_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another thread's local memory",
-                        "reads a pointer to local memory that %s has written" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                        "reads a pointer to local memory that %s has written" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
                         "global memory for data that several threads or launches use",
                         cell->write_epoch < simt_order.launch_begin_epoch ? "an earlier launch" : "another block",
-                        simt_pc_of_site(cell->packed_write & SITE_MASK));
+                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
 }
 
 /** Checks 8 bytes that a thread has loaded from global memory, which may be a pointer that is not valid there. */
@@ -317,9 +318,9 @@ static bool is_in_device_table(uintptr_t address)
            simt_program.read_only_device_high - simt_program.read_only_device_low;
 }
 
-void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
+void simt_fault_if_displaced_out_of_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
-    const uintptr_t meant = address + SIMT_INDEX_DISPLACEMENT;
+    const uintptr_t meant = address + SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES;
     const uintptr_t shared = meant - simt_memory.shared_begin;
     const char *kind = "out-of-bounds local access";
     char of[ARRAY_TEXT_SIZE];
@@ -348,7 +349,7 @@ void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum access_t
     } else if (is_in_device_table(meant)) {
         kind = "out-of-bounds global access";
     }
-    simt_describe_array(meant, shared < simt_memory.shared_bytes, of);
+    simt_describe_position_in_array(meant, shared < simt_memory.shared_bytes, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array or row%s", of);
 }
 
@@ -356,7 +357,7 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
 {
     char of[ARRAY_TEXT_SIZE];
 
-    simt_describe_array(address, false, of);
+    simt_describe_position_in_array(address, false, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "writes %u bytes%s of __constant__ memory" SIMT_ADVICE_PREFIX
                     "cudaMemcpyToSymbol() by the host, or a __device__ variable",
@@ -408,15 +409,15 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
     char location[LOCATION_TEXT_SIZE];
     char where[160];
 
-    if (!simt_host_access_is_invalid((const void *)address, bytes) ||
+    if (!simt_host_access_is_invalid_without_signal((const void *)address, bytes) ||
         !simt_arena_describe_address(address, where, sizeof where))
         return;
     simt_format_source_line(pc, location);
-    simt_fault_set_message(cudaErrorIllegalAddress,
-                           "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
-                           "compare the index with the number of elements",
-                           location, store ? "writes" : "reads", bytes, where);
-    simt_set_sticky_error(cudaErrorIllegalAddress);
+    simt_fault_set_error_and_line(cudaErrorIllegalAddress,
+                                  "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
+                                  "compare the index with the number of elements",
+                                  location, store ? "writes" : "reads", bytes, where);
+    simt_set_error_blocking_launches(cudaErrorIllegalAddress);
     simt_reported_host_access_address = address;
 }
 
@@ -493,8 +494,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             check_loaded(address, simt_memory.device_variables_shadow + (address - image->device_variables_low) / 4,
                          pc);
         if (!touch.is_uncounted)
-            simt_record_event(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                              (address - image->device_variables_low) | EVENT_PROGRAM_DATA);
+            simt_record_access_event(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                                     (address - image->device_variables_low) | EVENT_OFFSET_IN_PROGRAM_DATA);
         return;
     }
     if (is_in_constant_table(address) || is_in_device_table(address)) {
@@ -520,7 +521,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             fault_misaligned(address, bytes, touch.what, pc);
         return;
     }
-    simt_check_index_in_bounds(address, bytes, touch.what, pc);
+    simt_fault_if_displaced_out_of_bounds(address, bytes, touch.what, pc);
     if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes) {
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
@@ -599,9 +600,10 @@ static struct shadow_cell *cell_at(uintptr_t address)
 /** Address that the launch's last poll read. */
 static uintptr_t last_polled;
 
-void simt_describe_polled_word(char text[ARRAY_TEXT_SIZE])
+void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE])
 {
-    simt_describe_array(last_polled, last_polled - simt_memory.shared_begin < simt_memory.shared_bytes, text);
+    simt_describe_position_in_array(last_polled, last_polled - simt_memory.shared_begin < simt_memory.shared_bytes,
+                                    text);
 }
 
 void simt_record_poll(const void *address)
@@ -706,18 +708,18 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
     if (global < simt_memory.arena_bytes) {
         touch_elements(simt_memory.arena_shadow, simt_memory.arena_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_GLOBAL);
-        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+        simt_record_access_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
             simt_fault_beyond_dynamic_shared(bytes, true, pc);
         touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
-        simt_record_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+        simt_record_access_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.device_variables_high - simt_program.device_variables_low) {
         check_variable(address, bytes, true, pc);
         touch_elements(simt_memory.device_variables_shadow, simt_program.device_variables_low, address, bytes,
                        element_bytes, touch, pc, SPACE_GLOBAL);
-        simt_record_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_PROGRAM_DATA);
+        simt_record_access_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OFFSET_IN_PROGRAM_DATA);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
@@ -731,9 +733,9 @@ void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc)
     access_memory(row, 16, false, pc);
 }
 
-void simt_exempt_last_load_from_races(const void *pointer, unsigned bytes)
+void simt_exempt_load_before_cas_from_races(const void *cas_pointer, unsigned bytes)
 {
-    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t address = (uintptr_t)cas_pointer;
     const uintptr_t global = address - simt_memory.arena_begin;
     const uintptr_t shared = address - simt_memory.shared_begin;
 
@@ -768,7 +770,7 @@ void simt_check_global_pointer(const void *pointer, const char *function)
         check_global((uintptr_t)pointer, function, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_ldg_bytes(const void *pointer, unsigned bytes)
+void simt_check_ldg_bytes_read_only(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t pc = SIMT_RETURN_ADDRESS();
@@ -778,7 +780,7 @@ void simt_check_ldg_bytes(const void *pointer, unsigned bytes)
         return;
     check_global(address, "__ldg()", pc);
     for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
-        simt_check_ldg_load(
+        simt_check_and_record_ldg_load(
             cell + word,
             (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
                                  .pc = pc,
@@ -787,7 +789,7 @@ void simt_check_ldg_bytes(const void *pointer, unsigned bytes)
                                  .space = SPACE_GLOBAL});
 }
 
-void simt_check_memory_range(const void *pointer, size_t bytes, int store)
+void simt_check_memcpy_or_memset_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_running.lane)
         access_parts(pointer, bytes, store, SIMT_RETURN_ADDRESS());
@@ -795,7 +797,7 @@ void simt_check_memory_range(const void *pointer, size_t bytes, int store)
         host_accesses((uintptr_t)pointer, bytes, store, SIMT_RETURN_ADDRESS());
 }
 
-void simt_check_struct_load(const void *pointer, size_t bytes)
+void simt_check_struct_argument_load(const void *pointer, size_t bytes)
 {
     if (simt_running.lane)
         touch_parts(pointer, bytes, false, false, SIMT_RETURN_ADDRESS());
@@ -827,7 +829,7 @@ void __tsan_func_entry(void *call_site)
     if (!lane)
         return;
     check_stack(lane, SIMT_RETURN_ADDRESS());
-    lane->call_depth -= KEY_ONE_CALL;
+    lane->call_depth -= KEY_CALL_DEPTH_UNIT;
     simt_running.block->call_sites[lane->thread][(lane->call_depth >> KEY_DEPTH_SHIFT) % MAX_CALL_SITES] =
         (uintptr_t)call_site;
 }
@@ -835,14 +837,14 @@ void __tsan_func_entry(void *call_site)
 void __tsan_func_exit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->call_depth += KEY_ONE_CALL;
+        simt_running.lane->call_depth += KEY_CALL_DEPTH_UNIT;
 }
 
-void simt_fault_host_function(const char *name)
+void simt_fault_if_kernel_calls_host_function(const char *name)
 {
     if (simt_running.lane)
-        simt_fault_at_caller(SIMT_RETURN_ADDRESS(), "call of a host function",
-                             "calls %s(), which is a function of the host", name);
+        simt_fault_at_line_of_call(SIMT_RETURN_ADDRESS(), "call of a host function",
+                                   "calls %s(), which is a function of the host", name);
 }
 
 int simt_is_in_kernel(void)
@@ -850,7 +852,7 @@ int simt_is_in_kernel(void)
     return simt_running.lane != NULL;
 }
 
-void simt_fault_host_constant(void)
+void simt_fault_if_kernel_reads_host_constant(void)
 {
     if (simt_running.lane)
         fault_host_constant(SIMT_RETURN_ADDRESS());
@@ -877,8 +879,8 @@ uint64_t simt_call_begins(unsigned mark_number)
         return 0;
     const uint64_t saved_key = lane->next_position_key;
 
-    lane->next_position_key = ((saved_key & KEY_DEPTH_MASK) - KEY_ONE_CALL) | (uint64_t)mark_number
-                                                                                  << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = ((saved_key & KEY_DEPTH_MASK) - KEY_CALL_DEPTH_UNIT) | (uint64_t)mark_number
+                                                                                         << KEY_BASIC_BLOCK_SHIFT;
     return saved_key;
 }
 

@@ -18,47 +18,48 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_record_poll(const void *address);
 
-/** Describes the word that the launch's last poll read, as simt_describe_array() does. */
-void simt_describe_polled_word(char text[ARRAY_TEXT_SIZE]);
+/** Describes the word that the launch's last poll read, as simt_describe_position_in_array() does. */
+void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE]);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
 void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc);
 
 /** Records an access that has already been checked as an event of the running lane. */
-void simt_record_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
+void simt_record_access_event(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
- * Records an EVENT_BULK_COPY of `bytes` bytes from `source_offset`, an offset in global memory as events record it, but
- * only while memory is watched.
+ * Records an EVENT_BULK_COPY of `bytes` bytes from `packed_source_offset`, an offset in global memory as events record
+ * it, but only while memory is watched.
  */
-void simt_record_bulk_copy_event(uintptr_t pc, uint64_t source_offset, uint64_t bytes, uint64_t shared_offset);
+void simt_record_bulk_copy_event_if_watched(uintptr_t pc, uint64_t packed_source_offset, uint64_t bytes,
+                                            uint64_t shared_offset);
 /**
  * Records an EVENT_MBARRIER for the mbarrier at an offset in shared memory, but only while memory is watched. `operand`
  * and `phase` are the arguments of the observers' watched_lane_uses_mbarrier.
  */
-void simt_record_mbarrier_event(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
-                                uint64_t operand, uint64_t phase);
+void simt_record_mbarrier_event_if_watched(uintptr_t pc, enum mbarrier_operation operation, uint64_t shared_offset,
+                                           uint64_t operand, uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
-_Noreturn void simt_fault_beyond_dynamic_shared(unsigned bytes, bool store, uintptr_t pc);
+_Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
 void simt_block_discard_async_copies(struct block *block);
 
 /**
  * Takes the copies in flight from the running thread and returns the index of the first, or 0 if there is none. The two
- * functions below complete or drop all these copies. After each copy they set *first_async_copy to the first remaining
- * copy, because completing a copy may end the launch.
+ * functions below complete or drop all these copies. After each copy they set *first_remaining_copy to the first
+ * remaining copy, because completing a copy may end the launch.
  */
-uint32_t simt_async_copies_take_in_flight(void);
-void simt_async_copies_complete(uint32_t *first_async_copy);
-void simt_async_copies_discard(uint32_t *first_async_copy);
+uint32_t simt_async_copy_list_detach_from_lane(void);
+void simt_async_copy_list_complete(uint32_t *first_remaining_copy);
+void simt_async_copy_list_discard(uint32_t *first_remaining_copy);
 
 /**
  * Times out all mbarrier waits that have a time limit; called when no lane can run. Returns whether there were any such
  * waits.
  */
-bool simt_mbarrier_waits_time_out(struct block *block);
+bool simt_mbarrier_expire_timed_waits(struct block *block);
 /** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
 /** Advises on the mbarrier waits of these lanes, none of which can ever end. */
@@ -69,22 +70,22 @@ void simt_mbarriers_check_no_copies_in_flight(const struct block *block);
 void simt_mbarriers_free(struct block *block);
 
 /**
- * Exempts the running lane's last load from race reports if that load read the word that a compare-and-swap now
- * updates.
+ * Exempts the running lane's last load from race reports if that load read the word at `cas_pointer`, which a
+ * compare-and-swap now updates.
  */
-void simt_exempt_last_load_from_races(const void *pointer, unsigned bytes);
+void simt_exempt_load_before_cas_from_races(const void *cas_pointer, unsigned bytes);
 
 /**
  * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
- * SIMT_INDEX_DISPLACEMENT.
+ * SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES.
  */
-void simt_check_index_in_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc);
+void simt_fault_if_displaced_out_of_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc);
 
 /**
- * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can
+ * Completes every collective of `warp` whose lanes have all arrived. If `also_of_active_lanes`, because no lane can
  * continue, also completes the collectives that apply only to the active lanes.
  */
-void simt_collectives_complete(struct warp *warp, bool stuck);
+void simt_collectives_complete_arrived(struct warp *warp, bool also_of_active_lanes);
 
 /**
  * Reports that the host has called one of CUDA's device functions, `name`, with the line of the call, and ends the
@@ -104,13 +105,13 @@ void simt_collective_describe_wait(const struct block *block, const struct warp 
                                    char *text, size_t size);
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
-void simt_block_barrier_complete(struct block *block);
+void simt_block_barrier_check_and_open(struct block *block);
 /**
- * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_if_after_call() does.
- * Does nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may
- * run before it.
+ * Drops a suspected fault that follows a barrier that some threads missed, as
+ * simt_fault_dismiss_if_after_call_in_source() does. Does nothing if this barrier has opened before, because in a loop,
+ * code that follows the barrier in the source may run before it.
  */
-void simt_fault_dismiss_if_after_barrier(const struct block *block, uintptr_t site);
+void simt_fault_dismiss_if_after_missed_barrier(const struct block *block, uintptr_t barrier_site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */
 void simt_block_barrier_release_threads(struct block *block);
 
@@ -119,8 +120,8 @@ void simt_block_barrier_release_threads(struct block *block);
  * ends a loop without events after about the time that `event_limit` events take. The first function returns false on
  * failure.
  */
-bool simt_signal_handlers_install(uint64_t event_limit);
-void simt_signal_handlers_remove(void);
+bool simt_signal_handlers_and_timer_install(uint64_t event_limit);
+void simt_signal_handlers_and_timer_remove(void);
 
 /** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit_bytes;

@@ -136,7 +136,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
-                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_LOCATION_FORMAT
+                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_PC_LOCATION_FORMAT
                         ", no barrier between",
                         index.x, index.y, index.z, barrier->pc);
     }
@@ -147,7 +147,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
 static void record_use(const void *address, enum mbarrier_operation operation, uint32_t operand, uint32_t phase,
                        uintptr_t pc)
 {
-    simt_record_mbarrier_event(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
+    simt_record_mbarrier_event_if_watched(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
 }
 
 /** Advises to wait for the other parity, because the wait called at `wait` returned at once for this reason. */
@@ -155,9 +155,9 @@ static void advise_on_parity(const struct barrier *barrier, uintptr_t wait, cons
 {
     char of[ARRAY_TEXT_SIZE];
 
-    simt_describe_array(barrier->address, true, of);
+    simt_describe_position_in_array(barrier->address, true, of);
     snprintf(text, size,
-             SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_LOCATION_FORMAT
+             SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_PC_LOCATION_FORMAT
                                 " for the mbarrier%s: it returned at once, because %s; otherwise __syncthreads() "
                                 "between the two accesses",
              wait, of, reason);
@@ -193,10 +193,10 @@ static bool advise_on_arrivals(char *text, size_t size)
     }
     if (!most)
         return false;
-    simt_describe_array(most->address, true, of);
+    simt_describe_position_in_array(most->address, true, of);
     snprintf(text, size,
              SIMT_ADVICE_PREFIX "__syncthreads() between the two accesses; or check how many threads arrive at the "
-                                "mbarrier%s: it was made" SIMT_LOCATION_FORMAT
+                                "mbarrier%s: it was made" SIMT_PC_LOCATION_FORMAT
                                 " for %u, and %u of its phases have ended",
              of, most->pc, most->count, most->phase);
     return true;
@@ -212,7 +212,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                         "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MAX_ARRIVALS);
     if (number_at(address))
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "initialises an mbarrier that was initialised" SIMT_LOCATION_FORMAT " before",
+                        "initialises an mbarrier that was initialised" SIMT_PC_LOCATION_FORMAT " before",
                         barriers[number_at(address)].pc);
     const uint32_t number = allocate_barrier(pc);
     const struct barrier_handle name = {.number = number, .mark = MARK};
@@ -226,7 +226,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .epoch = simt_order.epoch,
                                         .pc = pc};
     simt_running.block->first_mbarrier = number;
-    simt_advise_on_mbarriers = advise_on_arrivals;
+    simt_advise_on_mbarrier_arrivals_hook = advise_on_arrivals;
     memcpy(address, &name, sizeof name);
     record_use(address, MBARRIER_INIT, arrivals, 0, pc);
 }
@@ -237,10 +237,10 @@ void simt_mbarrier_init_fence(void)
         barriers[number].fenced |= barriers[number].thread == simt_running.lane->thread;
 }
 
-void simt_proxy_fence(int global)
+void simt_proxy_fence(int also_global)
 {
     simt_order_record_proxy_fence(SPACE_SHARED);
-    if (global)
+    if (also_global)
         simt_order_record_proxy_fence(SPACE_GLOBAL);
     simt_mbarrier_init_fence();
 }
@@ -288,7 +288,8 @@ static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
     barrier->bytes += bytes;
     if (llabs(barrier->bytes) > MAX_BYTES)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "%s %lld bytes at an mbarrier, made" SIMT_LOCATION_FORMAT ", which counts up to %d at a time",
+                        "%s %lld bytes at an mbarrier, made" SIMT_PC_LOCATION_FORMAT
+                        ", which counts up to %d at a time",
                         bytes > 0 ? "announces" : "copies", llabs((long long)bytes), barrier->pc, MAX_BYTES);
 }
 
@@ -296,7 +297,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 {
     if (barrier->pending == 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "arrives at an mbarrier, made" SIMT_LOCATION_FORMAT
+                        "arrives at an mbarrier, made" SIMT_PC_LOCATION_FORMAT
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
     const uint32_t arriver = simt_running.lane->thread + 1;
@@ -325,7 +326,7 @@ void simt_mbarrier_arrive_expect(void *address, uint32_t bytes)
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_RETURN_ADDRESS());
-    const uint32_t phase = barrier->phase, first = simt_async_copies_take_in_flight();
+    const uint32_t phase = barrier->phase, first = simt_async_copy_list_detach_from_lane();
 
     if (first) {
         struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);
@@ -365,12 +366,12 @@ static void complete_bulk_copies(struct barrier *barrier)
     if (!ended_copy(barrier))
         return;
     simt_order.epoch++;
-    if (!simt_proxy_record_bulk_copy_epoch())
+    if (!simt_proxy_record_epoch_is_bulk_copy())
         simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->wait_site, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
         simt_order_mbarrier_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread, simt_order.epoch);
-        barrier->first_async_copy = simt_bulk_copy_complete(number);
+        barrier->first_async_copy = simt_bulk_copy_complete_and_get_next(number);
     }
     simt_order.epoch++;
 }
@@ -389,7 +390,7 @@ static void complete_thread_copies(struct barrier *barrier)
         }
         simt_order.epoch++;
         simt_order_mbarrier_add_write(&barrier->completed, one->thread, simt_order.epoch);
-        simt_async_copies_complete(&one->first);
+        simt_async_copy_list_complete(&one->first);
         simt_order.epoch++;
         *copy_arrivals = one->next;
         free(one);
@@ -460,7 +461,7 @@ void simt_mbarrier_wait(void *address, uint32_t parity)
     wait(address, parity, true, SIMT_RETURN_ADDRESS());
 }
 
-bool simt_mbarrier_waits_time_out(struct block *block)
+bool simt_mbarrier_expire_timed_waits(struct block *block)
 {
     bool any = false;
 
@@ -535,7 +536,7 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     char bytes[128] = "", ended[96] = "", late[128] = "", of[ARRAY_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
 
     if (barrier->bytes > 0)
-        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_LOCATION_FORMAT,
+        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_PC_LOCATION_FORMAT,
                  (long long)barrier->bytes, (long long)barrier->announced, barrier->announcement);
     else if (barrier->bytes < 0)
         snprintf(bytes, sizeof bytes, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
@@ -546,9 +547,9 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     if (missed >= 2)
         snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
                  barrier->phase - missed, barrier->phase - 1);
-    simt_describe_array(barrier->address, true, of);
+    simt_describe_position_in_array(barrier->address, true, of);
     snprintf(text, size,
-             "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION_FORMAT
+             "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
              ", which lacks %u of %u arrivals%s%s%s",
              barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended,
              late);
@@ -562,7 +563,7 @@ static void advise_on_overtaken(const struct barrier *barrier, char *text, size_
 
     if (!by_one && by_lanes)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_LOCATION_FORMAT
+                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_PC_LOCATION_FORMAT
                                     " as its mbarrier_init() says: one lane of each warp arrives, after __syncwarp(); "
                                     "or, if all lanes shall arrive, a greater number there",
                  barrier->pc);
@@ -586,7 +587,7 @@ static void advise_on_first_round(const struct lane *const *lanes, unsigned num_
 
     for (unsigned i = 0; i < num_lanes; i++) {
         if (state_of(lanes[i]) == WAIT_NOT_BEGUN && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s" SIMT_LOCATION_FORMAT,
+            length += (size_t)snprintf(text + length, size - length, "%s" SIMT_PC_LOCATION_FORMAT,
                                        count++ > 0 ? " or" : "", lanes[i]->wait_site);
     }
     if (length < size)
@@ -609,7 +610,7 @@ void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num
 
     if (barrier->bytes > 0)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_LOCATION_FORMAT
+                 SIMT_ADVICE_PREFIX "announce as many bytes" SIMT_PC_LOCATION_FORMAT
                                     " as the copies bring, which is %lld so far; "
                                     "or issue the copies that are lacking",
                  barrier->announcement, (long long)copied);
@@ -635,7 +636,7 @@ static void issue(struct bulk_copy *copy, void *address)
 
     if (!barrier->fenced)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
-                        "copies with an mbarrier that was initialised" SIMT_LOCATION_FORMAT
+                        "copies with an mbarrier that was initialised" SIMT_PC_LOCATION_FORMAT
                         " and was not made visible to copies" SIMT_ADVICE_PREFIX
                         "mbarrier_init_fence() after the last mbarrier_init(), before the __syncthreads()",
                         barrier->pc);
@@ -648,15 +649,16 @@ static void issue(struct bulk_copy *copy, void *address)
     else
         barrier->first_async_copy = number;
     barrier->last_async_copy = number;
-    simt_bulk_copy_check_and_mark(number);
+    simt_bulk_copy_check_and_mark_destination(number);
     simt_order_mbarrier_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
     simt_order.packed_last_load = 0;
     NOTIFY_OBSERVERS(bulk_copy_issued, bulk_copy_bytes(copy));
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.is_watched))
-        simt_record_bulk_copy_event(copy->pc, simt_bulk_copy_source_offset(number), bulk_copy_bytes(copy),
-                                    (uintptr_t)copy->destination - simt_memory.shared_begin);
+        simt_record_bulk_copy_event_if_watched(copy->pc, simt_bulk_copy_packed_source_offset(number),
+                                               bulk_copy_bytes(copy),
+                                               (uintptr_t)copy->destination - simt_memory.shared_begin);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
@@ -747,12 +749,12 @@ void simt_mbarriers_free(struct block *block)
         struct barrier *const barrier = &barriers[number];
 
         while (barrier->first_async_copy)
-            barrier->first_async_copy = simt_bulk_copy_discard(barrier->first_async_copy);
+            barrier->first_async_copy = simt_bulk_copy_discard_and_get_next(barrier->first_async_copy);
         while (barrier->copy_arrivals) {
             struct copy_arrival *const copy_arrivals = barrier->copy_arrivals;
 
             barrier->copy_arrivals = copy_arrivals->next;
-            simt_async_copies_discard(&copy_arrivals->first);
+            simt_async_copy_list_discard(&copy_arrivals->first);
             free(copy_arrivals);
         }
         free(barrier->seen);

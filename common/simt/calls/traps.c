@@ -60,7 +60,7 @@ _Noreturn void simt_reject_host_call(const char *name, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
 
-    simt_fault_print();
+    simt_fault_print_if_unread();
     fflush(stdout);
     simt_format_source_line(call_site, location);
     fprintf(stderr, "%s: the host calls %s, which exists in kernels and __device__ functions only\n", location, name);
@@ -228,13 +228,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (address - (simt_running.lane->stack_low - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES || /* in the guard */
         simt_running.lane->stack_low - interrupted_stack(context) < MAX_FRAME_BYTES)
         simt_fault_stack_overflow(pc);
-    simt_check_index_in_bounds(address, 0, ACCESS_LOAD, pc);
+    simt_fault_if_displaced_out_of_bounds(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "accesses an address where no memory is" SIMT_ADVICE_PREFIX
                     "check the pointer, and the index that is added to it");
 }
 
-bool simt_signal_handlers_install(uint64_t event_limit)
+bool simt_signal_handlers_and_timer_install(uint64_t event_limit)
 {
     static unsigned char alternate[64 * 1024];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
@@ -252,7 +252,7 @@ bool simt_signal_handlers_install(uint64_t event_limit)
     return true;
 }
 
-void simt_signal_handlers_remove(void)
+void simt_signal_handlers_and_timer_remove(void)
 {
     start_ticks(0, 0);
     for (int i = 0; i < NUM_SIGNALS; i++)
@@ -297,7 +297,7 @@ _Noreturn void abort(void)
 
     if (simt_running.lane)
         simt_fault_here(cudaErrorLaunchFailure, call_site, "abort", "calls abort(), which is a function of the host");
-    simt_fault_print();
+    simt_fault_print_if_unread();
     simt_format_source_line(call_site, location);
     fprintf(stderr, "%s: the host calls abort()\n", location);
     raise(SIGABRT);

@@ -112,8 +112,11 @@ static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
 
 static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t before, uintptr_t pc)
 {
-    struct word_access access = {
-        .pc = pc, .site_index = site_of_pc(pc), .byte_mask = 0xf, .access_type = ACCESS_LOAD, .space = SPACE_SHARED};
+    struct word_access access = {.pc = pc,
+                                 .pc_slot = pc_slot_find_or_add(pc),
+                                 .byte_mask = 0xf,
+                                 .access_type = ACCESS_LOAD,
+                                 .space = SPACE_SHARED};
 
     for (unsigned i = 0; i < 2 * rows; i++) {
         access.address = chunk_of(operand, first + i / 2, i % 2);
@@ -123,14 +126,15 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
             if (SIMT_UNLIKELY(before && cell->write_epoch >= before)) {
                 const uint3 index = simt_thread_index(cell->packed_write >> WRITE_THREAD_SHIFT);
 
-                simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
-                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_LOCATION_FORMAT
-                                " before it was waited for",
-                                index.x, index.y, index.z, simt_pc_of_site(cell->packed_write & SITE_MASK));
+                simt_fault_here(
+                    cudaErrorLaunchFailure, pc, "operand of a product overwritten",
+                    "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_PC_LOCATION_FORMAT
+                    " before it was waited for",
+                    index.x, index.y, index.z, simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
             }
             shadow_check_load(cell, access);
             if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch)
-                simt_check_proxy_fence(cell, SPACE_SHARED, pc, "has a product that reads");
+                simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
 }
@@ -161,7 +165,7 @@ static bool is_first_lane(void)
     return simt_running.lane->thread % WARP_LANES == 0;
 }
 
-void simt_product_check_operands(const struct wgmma_lane_operands *part, uintptr_t pc)
+void simt_product_check_operands_before_issue(const struct wgmma_lane_operands *operands, uintptr_t pc)
 {
     const struct products *const products = simt_running.warp->wgmma_products;
 
@@ -170,9 +174,9 @@ void simt_product_check_operands(const struct wgmma_lane_operands *part, uintptr
     if (!products || !products->fenced)
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence before a product",
                         "has a product without a wgmma.fence before the first");
-    check_operand(part->a_descriptor, GROUP_WARPS * WARP_ROWS, pc);
-    check_operand(part->b_descriptor, 2 * part->num_sums, pc);
-    read_operands(part->a_descriptor, part->b_descriptor, 2 * part->num_sums, 0, pc);
+    check_operand(operands->a_descriptor, GROUP_WARPS * WARP_ROWS, pc);
+    check_operand(operands->b_descriptor, 2 * operands->num_sums, pc);
+    read_operands(operands->a_descriptor, operands->b_descriptor, 2 * operands->num_sums, 0, pc);
     simt_order.epoch++;
 }
 
@@ -227,7 +231,7 @@ static struct product *add_product(struct products *products)
                : NULL;
 }
 
-bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
+bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_addresses[WARP_LANES])
 {
     const struct lane *const first = simt_running.warp_lanes;
     struct products *const products = warp->wgmma_products;
@@ -235,7 +239,7 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
     struct product *const product = add_product(products);
 
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        parts[lane] = (const struct wgmma_lane_operands *)(uintptr_t)lanes[lane];
+        parts[lane] = (const struct wgmma_lane_operands *)(uintptr_t)lane_addresses[lane];
         if (parts[lane]->a_descriptor == parts[0]->a_descriptor &&
             parts[lane]->b_descriptor == parts[0]->b_descriptor && parts[lane]->num_sums == parts[0]->num_sums)
             continue;
@@ -265,7 +269,7 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
-bool simt_products_fence(struct warp *warp)
+bool simt_products_record_fence(struct warp *warp)
 {
     struct products *const products = products_of(warp);
 
@@ -285,26 +289,26 @@ static bool is_awaited(const struct products *products, const struct product *pr
     return product->group + (uint64_t)pending < products->groups;
 }
 
-void simt_products_check_waited_operands(unsigned num_pending)
+void simt_products_check_no_operand_overwritten(unsigned num_pending_groups)
 {
     const struct products *const products = simt_running.warp->wgmma_products;
 
     for (unsigned i = 0; products && is_first_lane() && i < products->count; i++) {
         const struct product *const product = &products->pending[i];
 
-        if (is_awaited(products, product, num_pending))
+        if (is_awaited(products, product, num_pending_groups))
             read_operands(product->a, product->b, 2 * product->count, product->epoch, product->pc);
     }
 }
 
-void simt_products_remove_waited(struct warp *warp, unsigned num_pending)
+void simt_products_remove_waited(struct warp *warp, unsigned num_pending_groups)
 {
     struct products *const products = warp->wgmma_products;
     unsigned done = 0;
 
     if (!products)
         return;
-    while (done < products->count && is_awaited(products, &products->pending[done], num_pending))
+    while (done < products->count && is_awaited(products, &products->pending[done], num_pending_groups))
         done++;
     products->count -= done;
     memmove(products->pending, products->pending + done, products->count * sizeof *products->pending);
@@ -323,13 +327,13 @@ void simt_products_check_sum_access(uintptr_t address, unsigned bytes, bool stor
             continue;
         if (product->group == products->groups)
             simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                            "%s %u bytes of the sums of a product" SIMT_LOCATION_FORMAT
+                            "%s %u bytes of the sums of a product" SIMT_PC_LOCATION_FORMAT
                             " that no wgmma_commit_group() has committed, so no wait includes it" SIMT_ADVICE_PREFIX
                             "wgmma_commit_group() after the products, then wgmma_wait_group<0>() before their sums are "
                             "used",
                             store ? "writes" : "reads", bytes, product->pc);
         simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                        "%s %u bytes of the sums of a product" SIMT_LOCATION_FORMAT " that it has not waited for",
+                        "%s %u bytes of the sums of a product" SIMT_PC_LOCATION_FORMAT " that it has not waited for",
                         store ? "writes" : "reads", bytes, product->pc);
     }
 }
@@ -393,7 +397,7 @@ static void check_requests(const struct block *block, unsigned first)
     }
 }
 
-void simt_register_requests_check_warpgroups(const struct block *block)
+void simt_register_requests_check_agree_and_fit(const struct block *block)
 {
     enum { LEAST = 24 }; /* minimum number of registers assumed for a thread without a request */
     const struct lane *last = NULL;

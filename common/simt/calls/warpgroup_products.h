@@ -19,18 +19,20 @@ struct wgmma_lane_operands {
  * Checks, before the running lane arrives, that the operands of a product are valid and that the lane's warp may read
  * them. Lane 0 checks for all lanes.
  */
-void simt_product_check_operands(const struct wgmma_lane_operands *part, uintptr_t pc);
+void simt_product_check_operands_before_issue(const struct wgmma_lane_operands *operands, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
-bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
+bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_addresses[WARP_LANES]);
 
 /** Executes a wgmma.fence for a warp. Returns false if out of memory. */
-bool simt_products_fence(struct warp *warp);
+bool simt_products_record_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
-/** Checks, for all groups except the last `num_pending`, that no thread has written the operands since the issue. */
-void simt_products_check_waited_operands(unsigned num_pending);
-/** Removes the products of all groups except the last `num_pending` from the warp's pending products. */
-void simt_products_remove_waited(struct warp *warp, unsigned num_pending);
+/**
+ * Checks, for all groups except the last `num_pending_groups`, that no thread has written the operands since the issue.
+ */
+void simt_products_check_no_operand_overwritten(unsigned num_pending_groups);
+/** Removes the products of all groups except the last `num_pending_groups` from the warp's pending products. */
+void simt_products_remove_waited(struct warp *warp, unsigned num_pending_groups);
 
 /**
  * Ends the launch if the running lane accesses sums of a pending product: the access is to `bytes` bytes at an address
@@ -46,7 +48,7 @@ void simt_products_check_warpgroups_agree(const struct block *block);
  * Checks, after all threads of a block have returned, that all threads of a warpgroup have requested the same numbers
  * of registers, and that the last requests do not exceed the registers of a multiprocessor.
  */
-void simt_register_requests_check_warpgroups(const struct block *block);
+void simt_register_requests_check_agree_and_fit(const struct block *block);
 /** Frees a block's products. */
 void simt_products_free(struct block *block);
 

@@ -18,7 +18,7 @@ extern uint64_t simt_event_limit;
 extern uintptr_t simt_last_replayed_pc;
 
 /** Replays the events of the warp's lanes, up to the first one that an event not yet recorded might precede. */
-void simt_replay_events(struct warp *warp);
+void simt_replay_events_as_warp_instructions(struct warp *warp);
 
 /** Resets the block before its threads start. */
 void simt_block_reset(struct block *block);
@@ -29,20 +29,20 @@ enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
  * Runs the block's warps until all threads have returned or wait at the grid barrier, until the block's turn has ended,
  * or until simt_faulted is set.
  */
-enum block_state simt_block_run(struct block *block);
+enum block_state simt_block_run_turn(struct block *block);
 
 /**
  * On the first call, finds this OS thread's shared memory and maps the shadow of device variables. Returns false if out
  * of memory.
  */
-bool simt_grid_prepare_memory(void);
+bool simt_grid_find_shared_and_map_shadows(void);
 
 /**
  * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
- * from simt_grid_prepare_memory() because a process forked for a launch allocates a new block, which is faster than
- * copying that of its parent.
+ * from simt_grid_find_shared_and_map_shadows() because a process forked for a launch allocates a new block, which is
+ * faster than copying that of its parent.
  */
-bool simt_grid_allocate_block(void);
+bool simt_grid_allocate_first_block(void);
 
 /** Runs the blocks of the launch: one after another, or concurrently if the launch is cooperative. */
 cudaError_t simt_grid_run(const struct launch *launch);

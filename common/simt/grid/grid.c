@@ -147,18 +147,18 @@ static size_t data_shadow_bytes(void)
            sizeof(struct shadow_cell);
 }
 
-bool simt_grid_prepare_memory(void)
+bool simt_grid_find_shared_and_map_shadows(void)
 {
     if (!simt_find_shared_memory(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
-    simt_shared_variables_find(shared.bytes, shared.dynamic);
+    simt_shared_variables_find_once(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
     if (!simt_memory.device_variables_shadow)
         simt_memory.device_variables_shadow = pages_map(data_shadow_bytes());
     return simt_memory.device_variables_shadow && simt_constant_reads_prepare();
 }
 
-bool simt_grid_allocate_block(void)
+bool simt_grid_allocate_first_block(void)
 {
     return blocks_make(1, BLOCK_THREADS);
 }
@@ -211,7 +211,7 @@ static void find_pointer_range(void)
 
 static bool open_memory(void)
 {
-    if (!simt_arena_allow_access())
+    if (!simt_arena_allow_access_and_update_bounds())
         return false;
     simt_memory.shared_begin = shared.low;
     simt_memory.shared_bytes = shared.bytes;
@@ -219,7 +219,7 @@ static bool open_memory(void)
     find_pointer_range();
     simt_memory.dynamic_shared_requested_end = shared.dynamic + simt_current_launch.dynamic_shared_bytes;
     simt_memory.dynamic_shared_array_end = shared.dynamic + SHARED_BYTES_LIMIT;
-    simt_memory_set_watched(false);
+    simt_observe_each_lane_access(false);
     return true;
 }
 
@@ -229,7 +229,7 @@ static void close_memory(void)
     simt_memory.shared_bytes = 0;
     simt_memory.shared_and_stacks_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
-    simt_memory_set_watched(false);
+    simt_observe_each_lane_access(false);
     simt_running.lane = NULL;
 }
 
@@ -308,23 +308,23 @@ static void show_progress(uint64_t done, uint64_t blocks)
 
 static void run_in_turn(uint64_t blocks)
 {
-    const uint64_t round = simt_turns_begin_round();
+    const uint64_t round = simt_turns_begin_round_get_hash();
 
     show_progress(0, blocks);
     simt_loop_watchdog.num_resident_blocks = 1;
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        const uint32_t number = (uint32_t)simt_turns_unit_at(round, i, blocks);
+        const uint32_t number = (uint32_t)simt_turns_block_or_warp_at(round, i, blocks);
 
         live[0]->number = number;
         simt_block_idx = simt_block_index(number);
         poison_shared();
         simt_block_reset(live[0]);
         NOTIFY_OBSERVERS(block_begins_or_resumes, number);
-        simt_block_run(live[0]);
+        simt_block_run_turn(live[0]);
         forget(live[0]);
         simt_order_end_block(&simt_order.block_ordering);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_events();
+        simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_num_counted_events();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -409,11 +409,11 @@ static void run_together(struct block *const *blocks, unsigned count)
         states[i] = BLOCK_RUNNING;
     simt_loop_watchdog.num_resident_blocks = count;
     while (done < count && !simt_faulted) {
-        const uint64_t round = simt_turns_begin_round();
+        const uint64_t round = simt_turns_begin_round_get_hash();
         bool ran = false;
 
         for (unsigned turn = 0; turn < count && !simt_faulted; turn++) {
-            const unsigned i = (unsigned)simt_turns_unit_at(round, turn, count);
+            const unsigned i = (unsigned)simt_turns_block_or_warp_at(round, turn, count);
 
             if (states[i] == BLOCK_DONE ||
                 (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->num_threads_at_grid_barrier))
@@ -422,9 +422,9 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_enter(blocks[i]);
             else
                 block_first_turn(blocks[i]);
-            states[i] = simt_block_run(blocks[i]);
+            states[i] = simt_block_run_turn(blocks[i]);
             if (states[i] == BLOCK_DONE) {
-                simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_events();
+                simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_num_counted_events();
                 done++;
             }
             block_leave(blocks[i]);

@@ -150,7 +150,7 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
                                         : "an mbarrier";
 
         length += (size_t)snprintf(text + length, WAITS_TEXT - length,
-                                   "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION_FORMAT,
+                                   "%s thread (%u,%u,%u) waits at %s" SIMT_PC_LOCATION_FORMAT,
                                    length > 0 ? " and" : "; meanwhile", lane->thread_index.x, lane->thread_index.y,
                                    lane->thread_index.z, at, lane->wait_site);
         if (i < 2 || length >= WAITS_TEXT)
@@ -167,7 +167,7 @@ static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 4 }; /* events charged per poll; small, so that threads may poll for a long time */
     const bool in_vain = simt_loop_watchdog.num_polls_since_progress >= simt_event_limit / EVENTS_PER_POLL;
-    const int64_t events = simt_loop_watchdog_events() - simt_loop_watchdog.events_at_last_block_end;
+    const int64_t events = simt_loop_watchdog_num_counted_events() - simt_loop_watchdog.events_at_last_block_end;
 
     if (!in_vain && events / (int64_t)simt_loop_watchdog.num_resident_blocks < (int64_t)simt_event_limit)
         return;
@@ -178,7 +178,7 @@ static void check_budget(struct warp *warp)
         char also[WAITS_TEXT], word[ARRAY_TEXT_SIZE];
 
         describe_waits(simt_running.block, lane, also);
-        simt_describe_polled_word(word);
+        simt_describe_last_polled_word(word);
         simt_fault_thread(
             cudaErrorLaunchTimeout, lane->thread_index, simt_last_replayed_pc, "endless loop?",
             "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
@@ -224,7 +224,7 @@ static void warp_run(struct block *block, struct warp *warp)
         if (simt_faulted)
             return;
         NOTIFY_OBSERVERS(lanes_stopped, warp);
-        simt_replay_events(warp);
+        simt_replay_events_as_warp_instructions(warp);
         check_budget(warp);
         if (warp->ready_lanes && (++full == TURN || simt_running.has_called_nanosleep)) {
             park_events(warp, ran);
@@ -233,14 +233,14 @@ static void warp_run(struct block *block, struct warp *warp)
         if (warp->lanes_at_collective && SIMT_UNLIKELY(warp->faulted_lanes))
             end_waiting(warp);
         else if (warp->lanes_at_collective)
-            simt_collectives_complete(warp, !warp->ready_lanes || (WARP_LANES == 64 && !lanes_with_room(warp)));
+            simt_collectives_complete_arrived(warp, !warp->ready_lanes || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
 
 void simt_block_reset(struct block *block)
 {
     simt_order_begin_block(block->number);
-    simt_fault_dismiss(SUSPECT_RACE);
+    simt_fault_dismiss_suspected_up_to(SUSPECT_RACE);
     simt_running.block = block;
     block->num_threads_at_grid_barrier = 0;
     block->barrier_predicate_sum = 0;
@@ -254,7 +254,7 @@ void simt_block_reset(struct block *block)
             warp->faulted_lanes = warp->fully_replayed_lanes = 0;
         warp->lanes_at_iteration_end = 0;
         warp->ordering.syncwarp_ordered_before_epoch = warp->ordering.partially_synced_lanes = 0;
-        warp->num_pending_branches = 0;
+        warp->num_unresolved_branches = 0;
         warp->num_accesses_bypassing_collectives = warp->lanes_past_bypassed_collective = 0;
         warp->has_parked_events = false;
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
@@ -266,7 +266,7 @@ void simt_block_reset(struct block *block)
         block->lane[i].packed_last_load = 0;
         block->lane[i].awaited_mbarrier = 0;
         block->lane[i].wait_site = 0;
-        block->lane[i].control_frame = NULL;
+        block->lane[i].call_or_iteration_frame = NULL;
         block->lane[i].first_async_copy = block->lane[i].last_async_copy = block->lane[i].num_committed_copy_groups = 0;
         block->lane[i].requested_registers = block->lane[i].register_requests_hash = 0;
     }
@@ -288,11 +288,11 @@ static unsigned count_lanes(const struct block *block, size_t member)
 /** Runs each ready warp for one turn. Returns whether any lane ran. */
 static bool run_ready_warps(struct block *block)
 {
-    const uint64_t round = simt_turns_begin_round();
+    const uint64_t round = simt_turns_begin_round_get_hash();
     bool ran = false;
 
     for (unsigned turn = 0; turn < block->num_warps && !simt_faulted; turn++) {
-        struct warp *warp = &block->warp[simt_turns_unit_at(round, turn, block->num_warps)];
+        struct warp *warp = &block->warp[simt_turns_block_or_warp_at(round, turn, block->num_warps)];
 
         if (warp->ready_lanes) {
             warp_run(block, warp);
@@ -330,7 +330,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         return;
     }
     if (at_barrier && at_barrier + done == block->num_threads) {
-        simt_fault_dismiss_if_after_barrier(block, waits->wait_site);
+        simt_fault_dismiss_if_after_missed_barrier(block, waits->wait_site);
         const bool is_past = block->warp[gone->thread / WARP_LANES].faulted_lanes >> gone->thread % WARP_LANES & 1;
 
         simt_awaited_barrier_name(waits, barrier);
@@ -338,7 +338,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         snprintf(others, sizeof others, " and %u more", done - 1);
         simt_fault_thread(
             cudaErrorLaunchFailure, waits->thread_index, waits->wait_site, "barrier that some threads miss",
-            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_LOCATION_FORMAT
+            "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_PC_LOCATION_FORMAT
             "%s: every thread of the block must reach it",
             waiting, barrier, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z, done > 1 ? others : "",
             done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "ended the kernel", gone->wait_site,
@@ -363,7 +363,7 @@ static bool has_parked(const struct block *block)
     return false;
 }
 
-enum block_state simt_block_run(struct block *block)
+enum block_state simt_block_run_turn(struct block *block)
 {
     while (!simt_faulted) {
         if (run_ready_warps(block)) {
@@ -381,16 +381,16 @@ enum block_state simt_block_run(struct block *block)
             if (!simt_faulted)
                 simt_products_check_warpgroups_agree(block);
             if (!simt_faulted)
-                simt_register_requests_check_warpgroups(block);
+                simt_register_requests_check_agree_and_fit(block);
             break;
         }
-        if (simt_mbarrier_waits_time_out(block))
+        if (simt_mbarrier_expire_timed_waits(block))
             continue;
         if (at_barrier < block->num_threads) {
             fault_stuck(block, at_barrier, done);
             break;
         }
-        simt_block_barrier_complete(block);
+        simt_block_barrier_check_and_open(block);
         if (block->num_threads_at_grid_barrier)
             return BLOCK_AT_GRID_BARRIER;
     }

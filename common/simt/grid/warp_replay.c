@@ -24,7 +24,7 @@ uintptr_t simt_last_replayed_pc;
  * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
  * already been reported.
  */
-static void branch_diverges(struct pending_branch *branch, uint64_t successor, uintptr_t pc)
+static void branch_diverges(struct unresolved_branch *branch, uint64_t successor, uintptr_t pc)
 {
     if (branch->successor_key == successor || branch->has_diverged)
         return;
@@ -38,19 +38,19 @@ static void branch_diverges(struct pending_branch *branch, uint64_t successor, u
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
-    for (int i = 0; i < warp->num_pending_branches;) {
-        struct pending_branch *branch = &warp->pending_branches[i];
+    for (int i = 0; i < warp->num_unresolved_branches;) {
+        struct unresolved_branch *branch = &warp->unresolved_branches[i];
 
-        if (branch->undecided_lanes & group) {
+        if (branch->unresolved_lanes & group) {
             if (branch->successor_key == 0) {
                 branch->successor_key = successor;
                 branch->successor_pc = pc;
             } else {
                 branch_diverges(branch, successor, pc);
             }
-            branch->undecided_lanes &= ~group;
-            if (branch->undecided_lanes == 0) {
-                *branch = warp->pending_branches[--warp->num_pending_branches];
+            branch->unresolved_lanes &= ~group;
+            if (branch->unresolved_lanes == 0) {
+                *branch = warp->unresolved_branches[--warp->num_unresolved_branches];
                 continue;
             }
         }
@@ -61,8 +61,8 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
 static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
     NOTIFY_OBSERVERS(basic_block_issued, group);
-    if (warp->num_pending_branches == 1 && warp->pending_branches[0].undecided_lanes == group) {
-        struct pending_branch *branch = &warp->pending_branches[0];
+    if (warp->num_unresolved_branches == 1 && warp->unresolved_branches[0].unresolved_lanes == group) {
+        struct unresolved_branch *branch = &warp->unresolved_branches[0];
 
         /*
          * All lanes of the group continue at one block; the branch diverged only if other lanes continued at a
@@ -70,11 +70,11 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
          */
         if (branch->successor_key != 0)
             branch_diverges(branch, key, pc);
-        *branch = (struct pending_branch){.undecided_lanes = group};
+        *branch = (struct unresolved_branch){.unresolved_lanes = group};
         return;
     }
     steps_leave(warp, group, key, pc);
-    warp->pending_branches[warp->num_pending_branches++] = (struct pending_branch){.undecided_lanes = group};
+    warp->unresolved_branches[warp->num_unresolved_branches++] = (struct unresolved_branch){.unresolved_lanes = group};
 }
 
 /**
@@ -231,7 +231,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
         simt_fault_thread(cudaErrorLaunchFailure, here->thread_index, passed->collective_site,
                           "collective that some lanes miss",
                           "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask but went past "
-                          "it: both go on" SIMT_LOCATION_FORMAT,
+                          "it: both go on" SIMT_PC_LOCATION_FORMAT,
                           passed->collective_name, gone_lane, gone->thread_index.x, gone->thread_index.y,
                           gone->thread_index.z, lead[i].pc);
     }
@@ -251,7 +251,7 @@ static lane_mask awaited_lanes(const struct warp *warp)
 
 /**
  * Returns the lanes that still have events. Stores in `group` the lanes whose next events have the smallest key, and in
- * `below` the smallest key of the others. `limits` comes from simt_store_replay_limits().
+ * `below` the smallest key of the others. `limits` comes from simt_find_event_replay_limits().
  */
 static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct source_position *limits,
                         lane_mask *group, uint64_t *below)
@@ -267,7 +267,7 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
         const uint64_t key = lanes[i].first_unreplayed_event->position_key;
 
         present |= lane_bit(i);
-        if (WARP_LANES == 64 && key >= simt_replay_limit_at_call_depth(limits[i], key))
+        if (WARP_LANES == 64 && key >= simt_replay_limit_as_key_at_depth_of(limits[i], key))
             continue;
         if (key < best) {
             *below = best;
@@ -280,7 +280,7 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, const st
         }
     }
     FOR_EACH_LANE (i, WARP_LANES == 64 ? *group : 0) {
-        const uint64_t limit = simt_replay_limit_at_call_depth(limits[i], best);
+        const uint64_t limit = simt_replay_limit_as_key_at_depth_of(limits[i], best);
 
         *below = limit < *below ? limit : *below;
     }
@@ -320,7 +320,7 @@ static void issue_starved(struct warp *warp, struct lane *lanes, const struct so
         issue_run(warp, lanes, group, common_run(lanes, group, below));
 }
 
-void simt_replay_events(struct warp *warp)
+void simt_replay_events_as_warp_instructions(struct warp *warp)
 {
     enum { POLLS_WHILE_STARVED = 4096 };
     struct lane *lanes = simt_running.warp_lanes;
@@ -331,7 +331,7 @@ void simt_replay_events(struct warp *warp)
     struct source_position limits[WARP_LANES];
 
     if (WARP_LANES == 64)
-        simt_store_replay_limits(warp, limits);
+        simt_find_event_replay_limits(warp, limits);
     if (SIMT_UNLIKELY(simt_loop_watchdog.num_polls_since_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 

@@ -21,7 +21,7 @@ struct loop_watchdog simt_loop_watchdog;
 
 void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
     const struct lane *lane = simt_running.lane;
     unsigned count = 0;
 
@@ -31,8 +31,8 @@ void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
-uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
-                                           uintptr_t reference)
+uintptr_t simt_find_unreplayed_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                              uintptr_t reference)
 {
     if (!simt_running.lane)
         return 0;
@@ -43,8 +43,8 @@ uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr
              event++) {
             const enum event_kind kind = (enum event_kind)(event->packed_access >> EVENT_KIND_SHIFT);
             const uint64_t offset = event->packed_access & EVENT_OFFSET_MASK;
-            const uintptr_t address = offset & EVENT_PROGRAM_DATA
-                                          ? simt_program.device_variables_low + (offset & ~EVENT_PROGRAM_DATA)
+            const uintptr_t address = offset & EVENT_OFFSET_IN_PROGRAM_DATA
+                                          ? simt_program.device_variables_low + (offset & ~EVENT_OFFSET_IN_PROGRAM_DATA)
                                           : simt_memory.arena_begin + offset;
 
             if (event->pc == pc &&
@@ -117,7 +117,7 @@ void simt_end_faulted_lane(uintptr_t pc)
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
     const uint64_t first = lane->call_depth >> KEY_DEPTH_SHIFT;
     char more[STACK_TEXT_SIZE];
 
@@ -142,15 +142,15 @@ static void skip_common_lines(const char **a, const char **b)
     }
 }
 
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
-                          const char *other_call)
+bool simt_check_lanes_reached_same_call_lines(const struct lane *lane, const struct lane *other, const char *fault_kind,
+                                              const char *call, const char *other_call)
 {
     char mine[STACK_TEXT_SIZE];
     char theirs[STACK_TEXT_SIZE];
     const char *here = mine;
     const char *there = theirs;
 
-    if (lanes_reached_same_call(lane, other))
+    if (lanes_reached_same_call_addresses(lane, other))
         return true;
     describe_calls(lane, mine);
     describe_calls(other, theirs);
@@ -158,9 +158,9 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
         return true;
     if (simt_call_is_after_in_source(lane->wait_site,
                                      other->wait_site)) /* some lanes may have skipped the earlier call */
-        return simt_check_same_call(other, lane, fault_kind, other_call, call);
-    simt_fault_dismiss_if_after_call(lane->wait_site);
-    simt_fault_dismiss_if_after_call(other->wait_site);
+        return simt_check_lanes_reached_same_call_lines(other, lane, fault_kind, other_call, call);
+    simt_fault_dismiss_if_after_call_in_source(lane->wait_site);
+    simt_fault_dismiss_if_after_call_in_source(other->wait_site);
     skip_common_lines(&here, &there);
     if (!*here && !*there && strcmp(call, other_call) != 0)
         simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
@@ -173,7 +173,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
             other->thread_index.x, other->thread_index.y, other->thread_index.z);
     else if (here == mine)
         simt_fault_thread(cudaErrorLaunchFailure, lane->thread_index, lane->wait_site, fault_kind,
-                          "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION_FORMAT
+                          "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_PC_LOCATION_FORMAT
                           ": all must reach the same one",
                           call, other->thread_index.x, other->thread_index.y, other->thread_index.z,
                           strcmp(call, other_call) == 0 ? "one" : other_call, other->wait_site);

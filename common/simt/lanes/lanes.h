@@ -58,17 +58,17 @@ enum {
     KEY_DEPTH_SHIFT = 48,
     KEY_BASIC_BLOCK_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
     KEY_STEP_SHIFT = 14,        /**< bit position, in a key, of the step's number */
-    EVENT_PROGRAM_DATA_SHIFT =
+    EVENT_OFFSET_IN_PROGRAM_DATA_SHIFT =
         46,              /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
     MAX_CALL_SITES = 16, /**< number of a lane's innermost calls whose call sites are kept */
     MAX_ACCESSES_BYPASSING_COLLECTIVES = 64,
 };
-#define EVENT_OFFSET_MASK        ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
-#define EVENT_PROGRAM_DATA       (UINT64_C(1) << EVENT_PROGRAM_DATA_SHIFT)
-#define KEY_DEPTH_MASK           (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
-#define KEY_DEPTH_OUTSIDE_KERNEL KEY_DEPTH_MASK
-#define KEY_ONE_CALL             (UINT64_C(1) << KEY_DEPTH_SHIFT)
-#define KEY_ONE_STEP             (UINT64_C(1) << KEY_STEP_SHIFT)
+#define EVENT_OFFSET_MASK            ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
+#define EVENT_OFFSET_IN_PROGRAM_DATA (UINT64_C(1) << EVENT_OFFSET_IN_PROGRAM_DATA_SHIFT)
+#define KEY_DEPTH_MASK               (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
+#define KEY_DEPTH_OUTSIDE_KERNEL     KEY_DEPTH_MASK
+#define KEY_CALL_DEPTH_UNIT          (UINT64_C(1) << KEY_DEPTH_SHIFT)
+#define KEY_STEP_UNIT                (UINT64_C(1) << KEY_STEP_SHIFT)
 
 enum mbarrier_operation {
     MBARRIER_INIT,
@@ -85,10 +85,10 @@ enum mbarrier_operation {
  * GROUP_BARRIER, for the sync() of a cooperative group, to that of the call, and COUNT_BARRIER, AND_BARRIER and
  * OR_BARRIER, for __syncthreads_count() and its likes, also to that of the call.
  */
-enum barrier_id {
+enum barrier_id_flag {
     GRID_BARRIER = 0x40000000,
     NAMED_BARRIER = 0x20000000,
-    GROUP_BARRIER = SIMT_GROUP_BARRIER,
+    GROUP_BARRIER = SIMT_GROUP_SYNC_CALL_FLAG,
     COUNT_BARRIER = 0x08000000,
     AND_BARRIER = 0x04000000,
     OR_BARRIER = 0x02000000
@@ -110,13 +110,14 @@ struct lane {
     bool waits_without_time_limit; /**< the wait for an mbarrier phase has no time limit */
     uint8_t awaited_parity;        /**< parity of the awaited phase */
     uintptr_t wait_site;           /**< call site of the collective or barrier at which the lane waits */
-    unsigned barrier_id;        /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id */
+    unsigned barrier_id; /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id_flag */
     uintptr_t packed_last_load; /**< value of simt_order.packed_last_load while the lane is suspended */
     uint32_t first_async_copy;  /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_async_copy;
-    uint32_t num_committed_copy_groups;             /**< number of groups committed since the block began */
-    uint32_t awaited_mbarrier;                      /**< awaited mbarrier, in mbarriers.c */
-    const struct simt_control_frame *control_frame; /**< innermost, in active_lanes.c; NULL for the kernel */
+    uint32_t num_committed_copy_groups; /**< number of groups committed since the block began */
+    uint32_t awaited_mbarrier;          /**< awaited mbarrier, in mbarriers.c */
+    /** The innermost frame, in active_lanes.c; NULL for the kernel. */
+    const struct simt_call_or_iteration_frame *call_or_iteration_frame;
     uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
     uint32_t register_requests_hash; /**< hash of all the lane's requests */
@@ -135,8 +136,8 @@ struct access_bypassing_collective {
 };
 
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
-struct pending_branch {
-    lane_mask undecided_lanes; /**< lanes whose next block is not known yet */
+struct unresolved_branch {
+    lane_mask unresolved_lanes; /**< lanes whose next block is not known yet */
     uint32_t has_diverged;
     uint64_t successor_key; /**< key of the first next block that became known; 0 until then */
     uintptr_t successor_pc; /**< address of that block */
@@ -153,9 +154,9 @@ struct warp {
     lane_mask faulted_lanes; /**< lanes that a fault ended, and lanes that would wait for these at a collective */
     lane_mask fully_replayed_lanes; /**< returned lanes that the replay has processed */
     bool has_parked_events;         /**< events of some lanes have been saved */
-    int num_pending_branches;
+    int num_unresolved_branches;
     unsigned first_thread; /**< thread number of lane 0 */
-    struct pending_branch pending_branches[WARP_LANES];
+    struct unresolved_branch unresolved_branches[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
     lane_mask collective_mask[WARP_LANES];
@@ -234,8 +235,9 @@ struct loop_watchdog {
     uint64_t num_replayed_events;
     uint64_t num_collective_arrivals;
     uint64_t num_polls;
-    int64_t events_at_last_block_end; /**< simt_loop_watchdog_events() when the last block ended, which is progress */
-    uint64_t num_resident_blocks;     /**< more than 1 in a cooperative launch */
+    /** Value of simt_loop_watchdog_num_counted_events() when the last block ended, which is progress. */
+    int64_t events_at_last_block_end;
+    uint64_t num_resident_blocks; /**< more than 1 in a cooperative launch */
     /**
      * Number of polls since a thread last made progress: executed a store, changed a value with an atomic, made
      * different plain loads between two polls than before, or ran for a turn without polling. If this number becomes
@@ -252,7 +254,7 @@ extern struct loop_watchdog simt_loop_watchdog;
  * Returns the number of events and arrivals so far that count towards the limit. A poll does not, but the branch of its
  * loop does: threads may poll for longer than they may run otherwise, but not for ever.
  */
-static inline int64_t simt_loop_watchdog_events(void)
+static inline int64_t simt_loop_watchdog_num_counted_events(void)
 {
     return (int64_t)(simt_loop_watchdog.num_replayed_events + simt_loop_watchdog.num_collective_arrivals) -
            (int64_t)simt_loop_watchdog.num_polls;
@@ -264,8 +266,8 @@ void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS]);
  * Returns the address of an access to global memory that a lane of the running warp has made at the program counter
  * `pc`, that has not been replayed yet, and for which matches(address, reference) is true; returns 0 if there is none.
  */
-uintptr_t simt_find_pending_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
-                                           uintptr_t reference);
+uintptr_t simt_find_unreplayed_access_address(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                              uintptr_t reference);
 /** Ends the running lane at `pc` because of a fault; returns only if no lane runs. */
 void simt_end_faulted_lane(uintptr_t pc);
 
@@ -273,9 +275,9 @@ void simt_end_faulted_lane(uintptr_t pc);
  * Checks by return addresses whether two waiting lanes of the running block reached the same call through the same
  * calls.
  */
-static inline bool lanes_reached_same_call(const struct lane *a, const struct lane *b)
+static inline bool lanes_reached_same_call_addresses(const struct lane *a, const struct lane *b)
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_ONE_CALL) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
     const uintptr_t *callers = simt_running.block->call_sites[a->thread];
     const uintptr_t *others = simt_running.block->call_sites[b->thread];
     bool same = a->wait_site == b->wait_site && a->barrier_id == b->barrier_id && a->call_depth == b->call_depth;
@@ -288,12 +290,12 @@ static inline bool lanes_reached_same_call(const struct lane *a, const struct la
 }
 
 /**
- * Performs the same check as lanes_reached_same_call(), but by source lines, because inlining a function or unrolling a
- * loop duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on different
- * lines or through different calls, ends the launch and returns false.
+ * Performs the same check as lanes_reached_same_call_addresses(), but by source lines, because inlining a function or
+ * unrolling a loop duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on
+ * different lines or through different calls, ends the launch and returns false.
  */
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *fault_kind, const char *call,
-                          const char *other_call);
+bool simt_check_lanes_reached_same_call_lines(const struct lane *lane, const struct lane *other, const char *fault_kind,
+                                              const char *call, const char *other_call);
 
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_event_room(const struct lane *lane)
@@ -304,7 +306,7 @@ static inline bool lane_has_event_room(const struct lane *lane)
 /** Returns the first key of the step that follows the step of `key`. */
 static inline uint64_t key_of_next_step(uint64_t key)
 {
-    return (key | (KEY_ONE_STEP - 1)) + 1;
+    return (key | (KEY_STEP_UNIT - 1)) + 1;
 }
 
 /** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */

@@ -19,7 +19,7 @@ struct memory_request {
     uintptr_t pc;
     lane_mask lanes;
     unsigned num_lanes;
-    /** Offsets in the arena, in shared memory or, with EVENT_PROGRAM_DATA, in the program's data. */
+    /** Offsets in the arena, in shared memory or, with EVENT_OFFSET_IN_PROGRAM_DATA, in the program's data. */
     uint64_t packed_offsets[WARP_LANES];
     uint8_t lane_numbers[WARP_LANES]; /**< numbers of the lanes in `lanes`, ascending */
 };
@@ -48,7 +48,8 @@ struct observer {
     void (*block_begins_or_resumes)(uint32_t number); /**< a block begins or resumes */
     void (*blocks_ended)(unsigned num_blocks);
     /**
-     * The running lane is about to access memory. Called only while memory is watched (see simt_memory_set_watched()).
+     * The running lane is about to access memory. Called only while memory is watched (see
+     * simt_observe_each_lane_access()).
      */
     void (*watched_lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static cudaError_t last_error;
-static cudaError_t sticky_error;
+static cudaError_t error_blocking_launches;
 
 cudaError_t simt_set_last_error(cudaError_t error)
 {
@@ -40,15 +40,15 @@ void simt_print_unread_failure(void)
     fprintf(stderr, "%s: %s: %s\n", location, unread.name, cudaGetErrorString(unread.error));
 }
 
-cudaError_t simt_set_sticky_error(cudaError_t error)
+cudaError_t simt_set_error_blocking_launches(cudaError_t error)
 {
-    sticky_error = error;
+    error_blocking_launches = error;
     return simt_set_last_error(error);
 }
 
-cudaError_t simt_peek_sticky_error(void)
+cudaError_t simt_peek_error_blocking_launches(void)
 {
-    return sticky_error;
+    return error_blocking_launches;
 }
 
 /**
@@ -58,7 +58,7 @@ cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = last_error;
 
-    last_error = sticky_error = cudaSuccess;
+    last_error = error_blocking_launches = cudaSuccess;
     unread.name = NULL;
     return error;
 }

@@ -1,6 +1,6 @@
 /**
  * @file errors.h
- * @brief The errors that the host program can read: the last error, and a sticky error, which persists until it is
+ * @brief The errors that the host program can read: the last error, and an error that blocks launches until it is
  *        read. Used by the runtime API.
  */
 #ifndef SIMT_ERRORS_H
@@ -22,10 +22,10 @@ void simt_print_unread_failure(void);
 /** Calls simt_record_failed_call() for an error of the enclosing runtime function. */
 #define SIMT_RECORD_FAILURE(error) simt_record_failed_call(__func__, error, SIMT_RETURN_ADDRESS())
 /** Does the same as simt_set_last_error(), and makes launches and other calls fail until the error is read. */
-cudaError_t simt_set_sticky_error(cudaError_t error);
+cudaError_t simt_set_error_blocking_launches(cudaError_t error);
 /** Returns the last error, as cudaPeekAtLastError() does, but does not count as a read by the program. */
 cudaError_t simt_peek_last_error(void);
 /** Returns the error that prevents launches until it is read, or cudaSuccess. */
-cudaError_t simt_peek_sticky_error(void);
+cudaError_t simt_peek_error_blocking_launches(void);
 
 #endif

@@ -48,7 +48,7 @@ void (*simt_fault_end_thread)(uintptr_t pc);
 static void make_room(void)
 {
     if (simt_peek_last_error() == cudaSuccess)
-        simt_fault_print();
+        simt_fault_print_if_unread();
     if (!fault.present || is_read || simt_peek_last_error() == cudaSuccess)
         first[0] = 0;
     else if (!first[0])
@@ -104,9 +104,9 @@ bool simt_fault_confirm(void)
     return true;
 }
 
-void simt_fault_dismiss(enum suspicion explained)
+void simt_fault_dismiss_suspected_up_to(enum suspicion strongest_dismissed)
 {
-    if (suspicion <= explained)
+    if (suspicion <= strongest_dismissed)
         suspected.present = false;
 }
 
@@ -142,12 +142,12 @@ bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc)
     return false;
 }
 
-void simt_fault_dismiss_if_after_call(uintptr_t pc)
+void simt_fault_dismiss_if_after_call_in_source(uintptr_t call_return_pc)
 {
     const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
 
-    if (suspected.present && (simt_call_is_after_in_source(suspected.pc, pc) ||
-                              (second && simt_call_is_after_in_source(strtoull(second + 1, NULL, 16), pc))))
+    if (suspected.present && (simt_call_is_after_in_source(suspected.pc, call_return_pc) ||
+                              (second && simt_call_is_after_in_source(strtoull(second + 1, NULL, 16), call_return_pc))))
         suspected.present = false;
 }
 
@@ -186,14 +186,14 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
     fiber_exit_to_host_stack();
 }
 
-_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
+_Noreturn void simt_fault_at_line_of_call(uintptr_t callee_pc, const char *fault_kind, const char *format, ...)
 {
     va_list arguments;
 
     if (!simt_fault_confirm()) {
         make_room();
         va_start(arguments, format);
-        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, fault_kind, format, arguments);
+        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, callee_pc, fault_kind, format, arguments);
         va_end(arguments);
         fault.is_function_call = true;
         simt_faulted = true;
@@ -211,7 +211,7 @@ _Noreturn void simt_fault_stack_overflow(uintptr_t pc)
 
 void simt_fault_clear(void)
 {
-    simt_fault_print();
+    simt_fault_print_if_unread();
     fault.present = false;
 }
 
@@ -220,7 +220,7 @@ cudaError_t simt_fault_error(void)
     return fault.present ? fault.error : cudaSuccess;
 }
 
-void simt_fault_set_message(cudaError_t error, const char *format, ...)
+void simt_fault_set_error_and_line(cudaError_t error, const char *format, ...)
 {
     va_list arguments;
 
@@ -241,15 +241,15 @@ cudaError_t simt_fault_runtime_call(uintptr_t call_site, const char *name, cudaE
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     simt_format_source_line(call_site, location);
-    simt_fault_set_message(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
+    simt_fault_set_error_and_line(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
     return simt_set_last_error(error);
 }
 
 cudaError_t simt_fault_no_address_space(void)
 {
-    simt_fault_set_message(cudaErrorInitializationError,
-                           "out of memory: the simulator reserves 1.3 GiB of address space, and "
-                           "less can be had (a limit? ulimit -v shows it)");
+    simt_fault_set_error_and_line(cudaErrorInitializationError,
+                                  "out of memory: the simulator reserves 1.3 GiB of address space, and "
+                                  "less can be had (a limit? ulimit -v shows it)");
     return simt_set_last_error(cudaErrorInitializationError);
 }
 
@@ -286,10 +286,10 @@ static void append_advice(char *line, size_t size, const char *kind)
         snprintf(line + length, size - length, SIMT_ADVICE_PREFIX "%s", advice);
 }
 
-/** Resolves SIMT_ONLY_IF_FAULT_LINE_MARK: removes it and, unless the lines are the same, the text after it. */
+/** Resolves SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK: removes it and, unless the lines are the same, the text after it. */
 static void resolve_same_line(char *line, bool same_line)
 {
-    char *const mark = strchr(line, SIMT_ONLY_IF_FAULT_LINE_MARK[0]);
+    char *const mark = strchr(line, SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0]);
 
     if (mark && same_line)
         memmove(mark, mark + 1, strlen(mark));
@@ -373,7 +373,7 @@ const char *simt_fault_message(void)
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
-void simt_fault_print(void)
+void simt_fault_print_if_unread(void)
 {
     if (!fault.present || is_read || !fault.line[0])
         return;
@@ -384,5 +384,5 @@ void simt_fault_print(void)
 __attribute__((destructor)) static void show_at_exit(void)
 {
     simt_print_unread_failure();
-    simt_fault_print();
+    simt_fault_print_if_unread();
 }

@@ -19,8 +19,8 @@ extern bool simt_faulted;
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Does the same as simt_fault_here(), but reports the line of the call to the function that contains `pc`. */
-_Noreturn void simt_fault_at_caller(uintptr_t pc, const char *fault_kind, const char *format, ...)
+/** Does the same as simt_fault_here(), but reports the line of the call to the function that contains `callee_pc`. */
+_Noreturn void simt_fault_at_line_of_call(uintptr_t callee_pc, const char *fault_kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
@@ -47,7 +47,7 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
  * Records the error of a host call, such as a launch that is rejected before it begins. `format` must produce the
  * complete line of the message.
  */
-void simt_fault_set_message(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void simt_fault_set_error_and_line(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * Records the error of a runtime call that the host made at `call_site`: "FILE:LINE: NAME: ERROR: REASON". `format`
@@ -78,14 +78,14 @@ void simt_fault_suspect(enum suspicion new_suspicion, cudaError_t error, uintptr
 bool simt_fault_is_suspected(void);
 /** Confirms the suspected fault, which then ends the launch. Returns whether there was one. */
 bool simt_fault_confirm(void);
-/** Drops the suspected fault if `explained` is its kind or explains it. */
-void simt_fault_dismiss(enum suspicion explained);
+/** Drops the suspected fault if `strongest_dismissed` is its kind or explains it. */
+void simt_fault_dismiss_suspected_up_to(enum suspicion strongest_dismissed);
 /**
  * Drops the suspected fault if, in the source, it (or the second access of a suspected race) comes after the call that
- * returns to `pc`. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on
- * the host's stack.
+ * returns to `call_return_pc`. That call is a barrier that some threads missed, and the suspected fault is a
+ * consequence. Runs on the host's stack.
  */
-void simt_fault_dismiss_if_after_call(uintptr_t pc);
+void simt_fault_dismiss_if_after_call_in_source(uintptr_t call_return_pc);
 
 /**
  * Returns whether, in the source, the call that returns to `pc` comes after the call that returns to `other_pc`.
@@ -98,7 +98,7 @@ bool simt_call_is_after_in_source(uintptr_t pc, uintptr_t other_pc);
  * Prints the line of the last fault once, unless the program has read it, because a program that does not call
  * simt_fault_message() can print only CUDA's description of the error. Also called at the end of the program.
  */
-void simt_fault_print(void);
+void simt_fault_print_if_unread(void);
 
 /** Clears the last fault once its line has been read or shown. */
 void simt_fault_clear(void);
@@ -121,7 +121,7 @@ const char *simt_fault_advice(const char *fault_kind);
 /**
  * Format of a program counter in a fault's text; simt_fault_add_locations() replaces it with ":line" or "file:line".
  */
-#define SIMT_LOCATION_FORMAT "\001%" PRIxPTR "\002"
+#define SIMT_PC_LOCATION_FORMAT "\001%" PRIxPTR "\002"
 /**
  * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_add_locations() adds the advice for
  * its kind.
@@ -131,6 +131,6 @@ const char *simt_fault_advice(const char *fault_kind);
  * In a fault's text: simt_fault_add_locations() keeps the text after this mark only if the last location before it is
  * the line of the fault.
  */
-#define SIMT_ONLY_IF_FAULT_LINE_MARK "\003"
+#define SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK "\003"
 
 #endif

@@ -95,10 +95,10 @@ __asm__(".text\n"
         ".size simt_fiber_start, .-simt_fiber_start\n");
 void simt_fiber_start(void);
 
-void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour_bytes, void (*entry)(void))
 {
     enum { RBX = 4, RETURN = 6, WORDS = 7 };
-    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
+    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour_bytes) & ~(uintptr_t)15;
     void **saved = (void **)top - WORDS;
 
     memset(saved, 0, WORDS * sizeof *saved);
@@ -154,10 +154,10 @@ __asm__(".text\n"
         ".size simt_fiber_start, .-simt_fiber_start\n");
 void simt_fiber_start(void);
 
-void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour_bytes, void (*entry)(void))
 {
     enum { X19 = 0, X30 = 11, WORDS = 20 };
-    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
+    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour_bytes) & ~(uintptr_t)15;
     void **saved = (void **)top - WORDS;
 
     memset(saved, 0, WORDS * sizeof *saved);
@@ -180,14 +180,14 @@ void simt_fiber_switch(void **from, void *to)
     swapcontext(&here, to);
 }
 
-void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void))
+void *fiber_prepare_stack(unsigned char *stack, size_t colour_bytes, void (*entry)(void))
 {
     const size_t context = (sizeof(ucontext_t) + 63) & ~(size_t)63;
     ucontext_t *start = (ucontext_t *)(stack + fiber_stack_bytes - context);
 
     getcontext(start);
     start->uc_stack.ss_sp = stack;
-    start->uc_stack.ss_size = fiber_stack_bytes - context - (colour & ~(size_t)15);
+    start->uc_stack.ss_size = fiber_stack_bytes - context - (colour_bytes & ~(size_t)15);
     start->uc_link = NULL;
     makecontext(start, entry, 0);
     return start;

@@ -52,10 +52,10 @@ static inline unsigned char *fiber_stack_lowest_byte(const struct fiber_stacks *
 
 /**
  * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return. The
- * first frame begins `colour` bytes lower, because the frames of neighbouring stacks would otherwise compete for the
- * same cache sets.
+ * first frame begins `colour_bytes` bytes lower, because the frames of neighbouring stacks would otherwise compete for
+ * the same cache sets.
  */
-void *fiber_prepare_stack(unsigned char *stack, size_t colour, void (*entry)(void));
+void *fiber_prepare_stack(unsigned char *stack, size_t colour_bytes, void (*entry)(void));
 
 /**
  * Saves the caller's registers on its stack and its stack pointer in *from, and resumes the fiber whose stack pointer

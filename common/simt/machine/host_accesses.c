@@ -144,11 +144,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
         if (simt_host_copy.name)
             say_copy((uintptr_t)info->si_addr);
-        simt_fault_print(); /* the fault may explain why an allocation has failed */
-        return;             /* the access is retried with the previous handler */
+        simt_fault_print_if_unread(); /* the fault may explain why an allocation has failed */
+        return;                       /* the access is retried with the previous handler */
     }
     if (simt_reported_host_access_address && (uintptr_t)info->si_addr == simt_reported_host_access_address) {
-        simt_fault_print();
+        simt_fault_print_if_unread();
         return;
     }
 #if defined __x86_64__

@@ -55,7 +55,7 @@ _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *action)
 }
 
 /* Shared memory is the thread-local storage of the first thread that launches, so no other thread may launch. */
-void simt_check_launching_thread(uintptr_t call_site)
+void simt_check_is_only_launching_thread(uintptr_t call_site)
 {
     pthread_t first = 0;
 

@@ -20,7 +20,7 @@ unsigned simt_host_lock_depth(void);
 void simt_host_unlock_to_depth(unsigned outer_depth);
 
 /** Ends the program, reporting the source line at `call_site`, if another host thread has already launched a kernel. */
-void simt_check_launching_thread(uintptr_t call_site);
+void simt_check_is_only_launching_thread(uintptr_t call_site);
 
 /** Returns whether the calling thread is not the thread that launches kernels. */
 bool simt_is_non_launching_thread(void);

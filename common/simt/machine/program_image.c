@@ -18,7 +18,7 @@ struct simt_bound {
 };
 
 struct program_image simt_program;
-struct kernel_memory simt_memory;
+struct kernel_memory_ranges simt_memory;
 
 /*
  * Kernels declare these variables as constants, because they do not change while a thread runs: the compiler may keep
@@ -66,10 +66,10 @@ uint3 simt_block_index(uint32_t block)
     return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
 }
 
-unsigned simt_launch_bound_threads(uintptr_t kernel, size_t bytes)
+unsigned simt_launch_bound_threads(uintptr_t kernel, size_t code_bytes)
 {
     for (const struct simt_bound *bound = __start_simt_bounds; bound < __stop_simt_bounds; bound++) {
-        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->location - kernel < bytes)
+        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->location - kernel < code_bytes)
             return bound->threads;
     }
     return BLOCK_THREADS;
@@ -179,9 +179,9 @@ bool simt_find_shared_memory(uintptr_t *low, size_t *bytes, size_t *dynamic_offs
     return tls.low != 0;
 }
 
-void simt_memory_set_watched(bool watched)
+void simt_observe_each_lane_access(bool enable)
 {
-    simt_memory.is_watched = watched;
-    simt_memory.arena_fast_path_bytes = watched ? 0 : simt_memory.arena_bytes;
-    simt_memory.shared_fast_path_bytes = watched ? 0 : simt_memory.shared_bytes;
+    simt_memory.is_watched = enable;
+    simt_memory.arena_fast_path_bytes = enable ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_fast_path_bytes = enable ? 0 : simt_memory.shared_bytes;
 }

@@ -37,10 +37,10 @@ uint3 simt_thread_index(unsigned thread);
 uint3 simt_block_index(uint32_t block);
 
 /**
- * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allows; `bytes` is the size of
- * the kernel's code.
+ * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allows; `code_bytes` is the size
+ * of the kernel's code.
  */
-unsigned simt_launch_bound_threads(uintptr_t kernel, size_t bytes);
+unsigned simt_launch_bound_threads(uintptr_t kernel, size_t code_bytes);
 
 /** Finds the program's segments on the first call. Returns false if that fails. */
 bool simt_program_find_segments(void);
@@ -57,7 +57,7 @@ struct shadow_cell;
  * The memory that the running kernel may access and its shadows, which classify each access. Kept together in one or
  * two cache lines. Outside kernels every range is empty.
  */
-struct kernel_memory {
+struct kernel_memory_ranges {
     uintptr_t arena_begin;        /**< global memory allocated so far */
     size_t arena_fast_path_bytes; /**< bytes in use; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
@@ -76,9 +76,9 @@ struct kernel_memory {
     bool is_watched;
 };
 
-extern struct kernel_memory simt_memory;
+extern struct kernel_memory_ranges simt_memory;
 
 /** Selects whether observers are notified of each lane's accesses, or only of warp-level requests. */
-void simt_memory_set_watched(bool watched);
+void simt_observe_each_lane_access(bool enable);
 
 #endif

@@ -54,31 +54,31 @@ bool simt_turns_read_environment(void)
     return true;
 }
 
-uint64_t simt_turns_begin_round(void)
+uint64_t simt_turns_begin_round_get_hash(void)
 {
     if (turns.order == RANDOM)
         begin_round(mix(turns.round + UINT64_C(0x9e3779b97f4a7c15)));
     return turns.round;
 }
 
-uint64_t simt_turns_unit_at(uint64_t round, uint64_t turn, uint64_t num_units)
+uint64_t simt_turns_block_or_warp_at(uint64_t round_hash, uint64_t turn, uint64_t num_blocks_or_warps)
 {
     uint64_t stride;
 
-    if (turns.order == FORWARD || num_units < 2)
+    if (turns.order == FORWARD || num_blocks_or_warps < 2)
         return turn;
     if (turns.order == REVERSE)
-        return num_units - 1 - turn;
-    stride = 1 + (round >> 32) % (num_units - 1);
-    while (greatest_common_divisor(stride, num_units) != 1)
-        stride = stride % (num_units - 1) + 1;
-    return (round % num_units + turn * stride) %
-           num_units; /* turn and stride fit in 32 bits; a larger launch never ends */
+        return num_blocks_or_warps - 1 - turn;
+    stride = 1 + (round_hash >> 32) % (num_blocks_or_warps - 1);
+    while (greatest_common_divisor(stride, num_blocks_or_warps) != 1)
+        stride = stride % (num_blocks_or_warps - 1) + 1;
+    return (round_hash % num_blocks_or_warps + turn * stride) %
+           num_blocks_or_warps; /* turn and stride fit in 32 bits; a larger launch never ends */
 }
 
 bool simt_turn_ends_before_atomic(void)
 {
     enum { ATOMICS = 4 };
 
-    return turns.order == RANDOM && simt_turns_begin_round() % ATOMICS == 0;
+    return turns.order == RANDOM && simt_turns_begin_round_get_hash() % ATOMICS == 0;
 }

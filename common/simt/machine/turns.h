@@ -13,15 +13,15 @@ bool simt_turns_read_environment(void);
 
 /**
  * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for
- * simt_turns_unit_at(). In a random order, each round has a different order.
+ * simt_turns_block_or_warp_at(). In a random order, each round has a different order.
  */
-uint64_t simt_turns_begin_round(void);
+uint64_t simt_turns_begin_round_get_hash(void);
 
 /**
- * Returns the number, below `num_units`, of the block or warp that gets turn `turn` of a round. Each number occurs
- * once in turns 0 to num_units - 1.
+ * Returns the number, below `num_blocks_or_warps`, of the block or warp that gets turn `turn` of the round with a hash.
+ * Each number occurs once in turns 0 to num_blocks_or_warps - 1.
  */
-uint64_t simt_turns_unit_at(uint64_t round, uint64_t turn, uint64_t num_units);
+uint64_t simt_turns_block_or_warp_at(uint64_t round_hash, uint64_t turn, uint64_t num_blocks_or_warps);
 
 /** Returns whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
 bool simt_turn_ends_before_atomic(void);

@@ -127,8 +127,8 @@ cudaError_t simt_arena_allocate(void **pointer, size_t bytes, enum memory_type m
     if (!pointer)
         return simt_set_last_error(cudaErrorInvalidValue);
     *pointer = NULL;
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     if (memory_type != MEMORY_TYPE_DEVICE_HEAP &&
         (!simt_arena_reserve_if_needed() || !simt_install_host_access_handler(simt_arena_describe_address)))
         return simt_fault_no_address_space();
@@ -323,7 +323,7 @@ static struct history_of_memory history_at(uintptr_t address)
     return describe(offset, text, sizeof text);
 }
 
-uintptr_t simt_arena_allocation_site(uintptr_t address)
+uintptr_t simt_arena_allocation_site_if_unnamed(uintptr_t address)
 {
     return history_at(address).allocation_site;
 }
@@ -351,7 +351,7 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
     return allocation->name;
 }
 
-uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_bytes)
+uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *written_prefix_bytes)
 {
     const size_t at = (address - (uintptr_t)simt_arena.base) / 4 * 4;
     const struct allocation *const allocation = simt_arena.allocations + find_after(at);
@@ -374,7 +374,7 @@ uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_b
     return 0;
 }
 
-const char *simt_that_begin_if_number(const char *place, unsigned num_bytes)
+const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
         return "";
@@ -389,14 +389,14 @@ _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bo
         address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(byte_mask), where, sizeof where);
 
     if (history.free_site > 1)
-        snprintf(at, sizeof at, SIMT_LOCATION_FORMAT, history.free_site);
+        snprintf(at, sizeof at, SIMT_PC_LOCATION_FORMAT, history.free_site);
     else if (history.allocation_site)
         snprintf(at, sizeof at,
-                 ", made" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 ", made" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
                  "compare the index with 0 and the number of elements before the access, as in if (i < n); or a larger "
                  "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints",
                  history.allocation_site);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_that_begin_if_number(where, (unsigned)count), where, at);
+                    simt_words_between_count_and_place(where, (unsigned)count), where, at);
 }

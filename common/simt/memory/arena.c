@@ -25,7 +25,7 @@ static struct plane {
 } planes[PLANES] = {
     {UINT64_C(5) << 42, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(3) << 43, 8 * sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
-    {UINT64_C(1) << 45, sizeof(struct byte_marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(1) << 45, sizeof(struct marks_of_32_bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
 };
 
@@ -79,7 +79,7 @@ static bool reserve(size_t bytes)
     simt_arena.base = (unsigned char *)(((uintptr_t)planes[0].base + HUGE_PAGE_BYTES - 1) &
                                         ~(uintptr_t)(HUGE_PAGE_BYTES - 1));
     simt_arena.shadow = (struct shadow_cell *)planes[1].base;
-    simt_arena.byte_marks = (struct byte_marks *)planes[2].base;
+    simt_arena.marks_of_32_bytes = (struct marks_of_32_bytes *)planes[2].base;
     simt_arena.ldg_read_bitmap = (uint32_t *)planes[3].base;
     simt_arena.reserved_bytes = bytes;
     return true;
@@ -122,7 +122,7 @@ static bool grow(size_t top)
  */
 static bool can_have(size_t end)
 {
-    const size_t word_bytes = 4 + sizeof *simt_arena.shadow + sizeof *simt_arena.byte_marks / 8;
+    const size_t word_bytes = 4 + sizeof *simt_arena.shadow + sizeof *simt_arena.marks_of_32_bytes / 8;
     const size_t more = end - simt_arena.committed_bytes;
 
     if (simt_arena.machine_available_bytes == 0)

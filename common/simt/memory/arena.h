@@ -34,7 +34,7 @@ struct allocation {
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
-struct byte_marks {
+struct marks_of_32_bytes {
     uint32_t inaccessible_mask; /**< outside every array that kernels may access */
     uint32_t unwritten_mask;
 };
@@ -47,7 +47,7 @@ struct arena {
     size_t in_use_bytes;
     size_t machine_available_bytes; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
-    struct byte_marks *byte_marks;
+    struct marks_of_32_bytes *marks_of_32_bytes;
     uint32_t *ldg_read_bitmap; /**< one bit per byte, set if this launch has read the byte through __ldg */
     size_t ldg_read_low, ldg_read_high;
     struct allocation *allocations; /**< sorted by offset */

@@ -48,7 +48,7 @@ void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch)
             simt_work_record_use(USE_READ, simt_program.constant_low + 4 * word, 4);
 }
 
-bool simt_fault_constant_race(const struct work_race *race)
+bool simt_fault_race_if_on_constant(const struct work_race *race)
 {
     const size_t word = (race->address - simt_program.constant_low) / 4;
 

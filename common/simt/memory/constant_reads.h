@@ -25,6 +25,6 @@ void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch);
  * Reports that the last launch read a constant in a race with earlier work. Returns false if the race is not on a
  * constant.
  */
-bool simt_fault_constant_race(const struct work_race *race);
+bool simt_fault_race_if_on_constant(const struct work_race *race);
 
 #endif

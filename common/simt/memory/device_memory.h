@@ -23,15 +23,15 @@ bool simt_arena_reserve_if_needed(void);
  * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
  * simt_arena_forbid_access(). Returns false if out of memory.
  */
-bool simt_arena_allow_access(void);
+bool simt_arena_allow_access_and_update_bounds(void);
 void simt_arena_forbid_access(void);
 /** Returns whether simt_allow_host_access() lets the host access all device memory. */
-bool simt_host_access_is_allowed(void);
+bool simt_host_may_access_all_device_memory(void);
 /**
  * Returns whether an access by the host reaches memory that the host may not access, although the access causes no
  * signal because pinned or managed memory is on the same page.
  */
-bool simt_host_access_is_invalid(const void *pointer, size_t bytes);
+bool simt_host_access_is_invalid_without_signal(const void *pointer, size_t bytes);
 
 /**
  * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding bit in the
@@ -62,9 +62,9 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  * bytes; returns 0 if there is none. Stores N in *written_prefix_bytes if exactly the first N bytes of the allocation
  * have been written, otherwise 0.
  */
-uintptr_t simt_arena_nearest_written(uintptr_t address, size_t *written_prefix_bytes);
+uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *written_prefix_bytes);
 /** Returns the call site that allocated the memory at an address, or 0 if it is an array with a name or freed. */
-uintptr_t simt_arena_allocation_site(uintptr_t address);
+uintptr_t simt_arena_allocation_site_if_unnamed(uintptr_t address);
 /**
  * Returns the call site that freed the memory at an address, or 0 if it has not been freed or has been allocated again,
  * or 1 if the call site is unknown.
@@ -84,7 +84,7 @@ enum { ARRAY_TEXT_SIZE = 160 };
  * Writes " of 'NAME' at byte 4 (of 128)": the name of the array at an address in shared (`shared`) or global memory,
  * and the offset of the address in it. Writes "" if the name is unknown.
  */
-void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE]);
+void simt_describe_position_in_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE]);
 /**
  * Stores the offsets in shared memory at which the variable at an offset, or the dynamic array, begins and ends. Both
  * are the offset itself if it is in neither.
@@ -99,7 +99,7 @@ const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *byt
  * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
  * The words separate that number from the count.
  */
-const char *simt_that_begin_if_number(const char *place, unsigned num_bytes);
+const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes);
 
 /**
  * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
@@ -114,10 +114,10 @@ int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocat
 _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bool write, uintptr_t pc);
 
 /**
- * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic_offset` is the offset of the
- * dynamic array. Finds none if the program has no symbols.
+ * Finds the `__shared__` variables in `shared_bytes` of shared memory on the first call; `dynamic_offset` is the offset
+ * of the dynamic array. Finds none if the program has no symbols.
  */
-void simt_shared_variables_find(size_t bytes, size_t dynamic_offset);
+void simt_shared_variables_find_once(size_t shared_bytes, size_t dynamic_offset);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
     /** Size of its fixed-size __shared__ variables, excluding those of called functions. */
@@ -129,10 +129,10 @@ struct kernel_properties {
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
  * Returns the total size in bytes of the fixed-size __shared__ variables that the last launch accessed, including those
- * of called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
- * memory.
+ * of called functions. Returns 0 if all such variables of the program fit alongside `dynamic_shared_bytes` of dynamic
+ * shared memory.
  */
-size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes);
+size_t simt_accessed_static_bytes_unless_all_fit(size_t dynamic_shared_bytes);
 /** Returns the total size of all __constant__ variables in bytes. */
 size_t simt_total_constant_bytes(void);
 /**
@@ -143,8 +143,8 @@ bool simt_device_variable_contains(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_device_variable_name_at(uintptr_t address);
 
-/** Returns whether the program has obtained the address of the device variable at `address`: cudaGetSymbolAddress(). */
-bool simt_is_obtained_symbol(const void *address);
+/** Returns whether the program has obtained the address of the device variable at `symbol_address`. */
+bool simt_symbol_address_was_obtained(const void *symbol_address);
 /**
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
  * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *bytes_to_end.

@@ -39,7 +39,7 @@ static bool grow(void)
     return true;
 }
 
-struct access_history *simt_cell_history(const struct shadow_cell *cell)
+struct access_history *simt_history_find_or_create(const struct shadow_cell *cell)
 {
     if (room > 0) {
         struct entry *entry = slot_of(entries, room, cell);

@@ -15,7 +15,7 @@
 /**
  * Kinds of past accesses. The kind of a volatile read or an atomic is the sum of one of these and an enum atomic_flags.
  */
-enum past_kind {
+enum past_access_kind {
     PAST_READ = 0x00,
     PAST_ATOMIC_UPDATERS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
     PAST_VOLATILE_READ = 0x10,
@@ -33,7 +33,7 @@ struct past_access {
     uint16_t thread_or_set; /**< number of the thread or of the set of threads */
     uint8_t byte_mask;      /**< mask of the word's four bytes */
     uint8_t access_kind;
-    uint32_t site_index;
+    uint32_t pc_slot;
     struct thread_set *unnumbered_set; /**< the set itself if it has no number, otherwise NULL */
 };
 
@@ -54,7 +54,7 @@ struct access_history {
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
  * READERS_IN_HISTORY.
  */
-struct access_history *simt_cell_history(const struct shadow_cell *cell);
+struct access_history *simt_history_find_or_create(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */
 bool simt_history_add(struct access_history *history, struct past_access past);
 /** Removes the past access with index `index`. */

@@ -16,12 +16,12 @@
 
 /**
  * Sets or clears the marks of one kind for the bytes in [from, to). `kind` is the offset of the kind in struct
- * byte_marks.
+ * marks_of_32_bytes.
  */
 static void set_marks(size_t kind, size_t from, size_t to, bool value)
 {
     for (size_t at = from, next; at < to; at = next) {
-        uint32_t *const marks = (uint32_t *)((unsigned char *)&simt_arena.byte_marks[at / 32] + kind);
+        uint32_t *const marks = (uint32_t *)((unsigned char *)&simt_arena.marks_of_32_bytes[at / 32] + kind);
         uint32_t bits = UINT32_MAX;
 
         next = (at / 32 + 1) * 32 < to ? (at / 32 + 1) * 32 : to;
@@ -33,17 +33,18 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
 
 static void set_inaccessible(size_t from, size_t to, bool value)
 {
-    set_marks(offsetof(struct byte_marks, inaccessible_mask), from, to, value);
+    set_marks(offsetof(struct marks_of_32_bytes, inaccessible_mask), from, to, value);
 }
 
 void simt_set_unwritten_marks(size_t begin, size_t bytes, bool unwritten)
 {
-    set_marks(offsetof(struct byte_marks, unwritten_mask), begin, begin + bytes, unwritten);
+    set_marks(offsetof(struct marks_of_32_bytes, unwritten_mask), begin, begin + bytes, unwritten);
 }
 
 static uint32_t marks_of(size_t at)
 {
-    return simt_arena.byte_marks[at / 32].inaccessible_mask | simt_arena.byte_marks[at / 32].unwritten_mask;
+    return simt_arena.marks_of_32_bytes[at / 32].inaccessible_mask |
+           simt_arena.marks_of_32_bytes[at / 32].unwritten_mask;
 }
 
 void simt_copy_marks_to_shadow(size_t begin, size_t bytes)
@@ -73,7 +74,7 @@ void simt_mark_accessible(size_t begin, size_t bytes)
 struct word_marks simt_arena_word_marks(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
-    const struct byte_marks *marks = &simt_arena.byte_marks[at / 32];
+    const struct marks_of_32_bytes *marks = &simt_arena.marks_of_32_bytes[at / 32];
 
     return (struct word_marks){.inaccessible_mask = marks->inaccessible_mask >> at % 32 & 0xf,
                                .unwritten_mask = marks->unwritten_mask >> at % 32 & 0xf,
@@ -104,13 +105,13 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
 
-    simt_arena.byte_marks[at / 32].unwritten_mask &= ~(byte_mask << at % 32);
+    simt_arena.marks_of_32_bytes[at / 32].unwritten_mask &= ~(byte_mask << at % 32);
 }
 
 bool simt_arena_word_may_be_padding(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
-    const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_mask >> (at & ~(size_t)7) % 32;
+    const uint32_t unwritten = simt_arena.marks_of_32_bytes[at / 32].unwritten_mask >> (at & ~(size_t)7) % 32;
 
     return at % 8 == 4 ? (unwritten & 0xff) != 0xff : (unwritten & 0xf) != 0xf;
 }
@@ -123,7 +124,8 @@ void simt_copy_unwritten_marks(size_t destination, size_t source, size_t bytes)
         const size_t at = backwards ? bytes - 1 - i : i;
 
         simt_set_unwritten_marks(destination + at, 1,
-                                 simt_arena.byte_marks[(source + at) / 32].unwritten_mask >> (source + at) % 32 & 1);
+                                 simt_arena.marks_of_32_bytes[(source + at) / 32].unwritten_mask >> (source + at) % 32 &
+                                     1);
     }
 }
 
@@ -132,7 +134,7 @@ size_t simt_count_unwritten_bytes(size_t begin, size_t bytes, size_t *first_unwr
     size_t count = 0;
 
     for (size_t at = begin; at < begin + bytes; at++) {
-        const uint32_t unwritten = simt_arena.byte_marks[at / 32].unwritten_mask;
+        const uint32_t unwritten = simt_arena.marks_of_32_bytes[at / 32].unwritten_mask;
 
         if (unwritten == 0)
             at |= 31;

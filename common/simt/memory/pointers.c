@@ -80,11 +80,11 @@ bool simt_host_may_access(const void *pointer)
                        (!simt_is_arena_pointer(pointer) && !simt_is_device_variable_range(pointer, 1)));
 }
 
-bool simt_host_access_is_invalid(const void *pointer, size_t bytes)
+bool simt_host_access_is_invalid_without_signal(const void *pointer, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (simt_host_access_is_allowed() || !simt_is_arena_pointer(pointer) ||
+    if (simt_host_may_access_all_device_memory() || !simt_is_arena_pointer(pointer) ||
         (simt_is_pinned_or_managed(pointer) && simt_runtime_may_access(pointer, bytes)))
         return false;
     for (size_t i = 0; i < simt_arena.num_allocations; i++) {

@@ -32,7 +32,7 @@ bool simt_arena_set_access(size_t begin, size_t bytes, bool allow)
     return mprotect(simt_arena.base + first, end - first, allow ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
-bool simt_arena_allow_access(void)
+bool simt_arena_allow_access_and_update_bounds(void)
 {
     for (size_t i = 0; simt_arena.any_marks_not_in_shadow && i < simt_arena.num_allocations; i++) {
         struct allocation *allocation = &simt_arena.allocations[i];
@@ -72,7 +72,7 @@ void simt_allow_host_access(bool allow)
     kept_open.bytes = kept_open.depth == 0 ? 0 : kept_open.bytes;
 }
 
-bool simt_host_access_is_allowed(void)
+bool simt_host_may_access_all_device_memory(void)
 {
     return kept_open.depth > 0;
 }

@@ -22,7 +22,7 @@ static struct epochs {
     uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch belongs to a bulk copy */
 } epochs;
 
-bool simt_proxy_record_bulk_copy_epoch(void)
+bool simt_proxy_record_epoch_is_bulk_copy(void)
 {
     const uint32_t epoch = simt_order.epoch;
 
@@ -47,8 +47,8 @@ static bool is_of_copy(uint32_t epoch)
 
 /* --- the check ---------------------------------------------------------------------------------------------------- */
 
-void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
-                            const char *reader_phrase)
+void simt_check_proxy_fence_after_last_write(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
+                                             const char *reader_phrase)
 {
     static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
     static enum memory_space good_space;
@@ -62,12 +62,12 @@ void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space sp
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
-        simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
+        simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
-                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION_FORMAT
+                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
                         ", with no fence.proxy.async between",
                         reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_of_site(cell->packed_write & SITE_MASK));
+                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
     }
     good_epoch = cell->write_epoch;
     good_write = thread;

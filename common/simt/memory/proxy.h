@@ -9,14 +9,14 @@
 #include "shadow.h"
 
 /** Records that the current epoch holds only the writes of a bulk copy. Returns false if out of memory. */
-bool simt_proxy_record_bulk_copy_epoch(void);
+bool simt_proxy_record_epoch_is_bulk_copy(void);
 
 /**
  * Ends the launch unless the asynchronous proxy sees the last write to a word: either a bulk copy made the write, or a
  * proxy fence after the write is ordered before the current operation. `reader_phrase` is the verb phrase of the error
  * message.
  */
-void simt_check_proxy_fence(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
-                            const char *reader_phrase);
+void simt_check_proxy_fence_after_last_write(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
+                                             const char *reader_phrase);
 
 #endif

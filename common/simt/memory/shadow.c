@@ -22,27 +22,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-uintptr_t simt_site_pcs[1 << SITE_BITS];
+uintptr_t simt_pc_slots[1 << PC_SLOT_BITS];
 struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 struct last_poll simt_last_polls[BLOCK_THREADS];
-bool (*simt_advise_on_mbarriers)(char *text, size_t size);
-uintptr_t (*simt_find_pending_access)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
-                                      uintptr_t reference);
+bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
+uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
+                                              uintptr_t reference);
 
-uint32_t simt_site_find_or_add(uintptr_t pc)
+uint32_t simt_pc_slot_find_or_add_slow_path(uintptr_t pc)
 {
     enum { PROBES = 16, STRIDE = 2531 };
 
     for (uintptr_t i = 0; i < PROBES; i++) {
-        uintptr_t *const site = &simt_site_pcs[(pc + i * STRIDE) & SITE_MASK];
+        uintptr_t *const slot = &simt_pc_slots[(pc + i * STRIDE) & PC_SLOT_MASK];
 
-        if (*site == 0)
-            *site = pc;
-        if (*site == pc)
-            return (uint32_t)(site - simt_site_pcs);
+        if (*slot == 0)
+            *slot = pc;
+        if (*slot == pc)
+            return (uint32_t)(slot - simt_pc_slots);
     }
-    simt_site_pcs[pc & SITE_MASK] = SITE_COLLISION;
-    return pc & SITE_MASK;
+    simt_pc_slots[pc & PC_SLOT_MASK] = PC_SLOT_COLLISION;
+    return pc & PC_SLOT_MASK;
 }
 
 static unsigned running_thread(void)
@@ -58,11 +58,11 @@ static const char *what_it_does(const struct word_access *access)
     return access->is_deallocation ? "frees" : simt_access_verb(access->access_type);
 }
 
-uintptr_t simt_pc_of_site(uint32_t site)
+uintptr_t simt_pc_in_slot(uint32_t slot)
 {
-    const uintptr_t pc = simt_site_pcs[site];
+    const uintptr_t pc = simt_pc_slots[slot];
 
-    return pc == SITE_COLLISION ? 0 : pc;
+    return pc == PC_SLOT_COLLISION ? 0 : pc;
 }
 
 static bool in_block_only(const struct past_access *past, const struct word_access *access)
@@ -123,7 +123,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
-        return SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
+        return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
             "a different index in each thread, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
@@ -137,7 +137,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
             "__threadfence_block() before the flag, lock or counter is written, and again after it is "
             "read; or __syncthreads() between the two";
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
-        return SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
+        return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
             "__syncthreads() between the two, or a second array";
     return "";
@@ -173,7 +173,7 @@ static const char *advice_on_overwriting(const struct past_access *past)
 /** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
-    const unsigned past_kind = past->access_kind & PAST_KIND_MASK;
+    const unsigned past_access_kind = past->access_kind & PAST_KIND_MASK;
 
     if (in_block_only(past, access))
         return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
@@ -181,12 +181,13 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
         return "nothing orders them" SIMT_ADVICE_PREFIX
                "__threadfence() and then atomicExch(), to store a value that other threads poll, and __threadfence() "
                "after the polling loop; for a lock, atomicCAS() to take it";
-    if (access->access_type == ACCESS_STORE && past_kind == PAST_VOLATILE_READ)
+    if (access->access_type == ACCESS_STORE && past_access_kind == PAST_VOLATILE_READ)
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
                "__threadfence() before the flag or counter is written, and again after it is read; or, to overwrite "
                "what all blocks have read, a counter that each block increases atomically, after its read and a "
                "__threadfence(), and the write only by the block that finds all others counted";
-    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_UPDATERS && past_kind == PAST_READ)
+    if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_UPDATERS &&
+        past_access_kind == PAST_READ)
         return advice_on_overwriting(past);
     if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_ADVICE_PREFIX
@@ -227,20 +228,21 @@ static bool is_in_other_array(uintptr_t address, uintptr_t reference)
 static bool suspects_index(const struct past_access *past, const struct word_access *access, uintptr_t address,
                            char *text, size_t size)
 {
-    const uintptr_t sites[] = {access->pc, simt_pc_of_site(past->site_index)};
+    const uintptr_t sites[] = {access->pc, simt_pc_in_slot(past->pc_slot)};
     const int bytes = __builtin_popcount(access->byte_mask), past_bytes = __builtin_popcount(past->byte_mask);
     uintptr_t other = 0;
     char of[ARRAY_TEXT_SIZE];
 
     for (int i = 0; i < 2 && !other && access->space == SPACE_GLOBAL && !access->is_deallocation; i++) {
-        other = sites[i] && simt_find_pending_access ? simt_find_pending_access(sites[i], is_in_other_array, address)
-                                                     : 0;
+        other = sites[i] && simt_find_unreplayed_access_hook
+                    ? simt_find_unreplayed_access_hook(sites[i], is_in_other_array, address)
+                    : 0;
         if (!other)
             continue;
-        simt_describe_array(other, false, of);
+        simt_describe_position_in_array(other, false, of);
         snprintf(text, size,
                  SIMT_ADVICE_PREFIX
-                 "compare the index with the number of elements, because the line" SIMT_LOCATION_FORMAT
+                 "compare the index with the number of elements, because the line" SIMT_PC_LOCATION_FORMAT
                  " also accesses memory%s, which is another array; if the index is right, ",
                  sites[i], of);
     }
@@ -261,8 +263,8 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
     const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
     const int length = advice ? (int)(advice - text) : (int)strlen(text);
 
-    snprintf(result, size, "%.*s%s%s", length - (length > 0 && text[length - 1] == SIMT_ONLY_IF_FAULT_LINE_MARK[0]),
-             text, suspicion,
+    snprintf(result, size, "%.*s%s%s",
+             length - (length > 0 && text[length - 1] == SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0]), text, suspicion,
              advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
 }
 
@@ -273,19 +275,19 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
     const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
-    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
+    simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
     if (missing)
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                        "%s %d byte%s that the launch" SIMT_LOCATION_FORMAT " (%s) %s" SIMT_LOCATION_FORMAT
-                        "; the wait does not order the two, because the launch between" SIMT_LOCATION_FORMAT
+                        "%s %d byte%s that the launch" SIMT_PC_LOCATION_FORMAT " (%s) %s" SIMT_PC_LOCATION_FORMAT
+                        "; the wait does not order the two, because the launch between" SIMT_PC_LOCATION_FORMAT
                         " (%s) never waits",
                         what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
-                        what_was_done(past), simt_pc_of_site(past->site_index), missing->call_site, missing->name);
+                        what_was_done(past), simt_pc_in_slot(past->pc_slot), missing->call_site, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                    "%s %d byte%s that the launch" SIMT_LOCATION_FORMAT " (%s) %s" SIMT_LOCATION_FORMAT
+                    "%s %d byte%s that the launch" SIMT_PC_LOCATION_FORMAT " (%s) %s" SIMT_PC_LOCATION_FORMAT
                     ", and no cudaGridDependencySynchronize() orders the two",
                     what_it_does(&access), count, count == 1 ? "" : "s", launch->call_site, launch->name,
-                    what_was_done(past), simt_pc_of_site(past->site_index));
+                    what_was_done(past), simt_pc_in_slot(past->pc_slot));
 }
 
 /** The threads on the other side of a race. */
@@ -299,7 +301,7 @@ struct racing {
 static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s" SIMT_ADVICE_PREFIX "use the value that the atomic" SIMT_LOCATION_FORMAT
+             "%s" SIMT_ADVICE_PREFIX "use the value that the atomic" SIMT_PC_LOCATION_FORMAT
              " returns: before the read, another thread may update the word",
              in_block ? "" : "blocks are not ordered", update);
 }
@@ -324,10 +326,10 @@ static void fault_race(const struct past_access *past, struct word_access access
     const char *advice = in_block ? advice_in_block(past, &access) : advice_for_blocks(past, &access);
     char of_update[200], of_mbarrier[400], of_index[420], both[800];
 
-    simt_describe_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    if (in_block && (*advice == SIMT_ONLY_IF_FAULT_LINE_MARK[0] || !*advice) &&
-        (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) && simt_advise_on_mbarriers &&
-        simt_advise_on_mbarriers(of_mbarrier, sizeof of_mbarrier))
+    simt_describe_position_in_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
+    if (in_block && (*advice == SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0] || !*advice) &&
+        (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) &&
+        simt_advise_on_mbarrier_arrivals_hook && simt_advise_on_mbarrier_arrivals_hook(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
     if (racing->update) {
         advise_on_update(racing->update, in_block, of_update, sizeof of_update);
@@ -338,8 +340,8 @@ static void fault_race(const struct past_access *past, struct word_access access
         advice = both;
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
-    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION_FORMAT "%s", what_was_done(past),
-             simt_pc_of_site(past->site_index), racing->others ? " (and others too)" : "");
+    snprintf(did_so, sizeof did_so, "%s" SIMT_PC_LOCATION_FORMAT "%s", what_was_done(past),
+             simt_pc_in_slot(past->pc_slot), racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
@@ -443,8 +445,9 @@ static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
 static void describe_other_store(uintptr_t pc, const char *otherwise, char *text, size_t size)
 {
     snprintf(text, size,
-             "; other bytes of it have been written, the nearest" SIMT_LOCATION_FORMAT SIMT_ADVICE_PREFIX
-             "check the index and the condition of the store" SIMT_LOCATION_FORMAT "; or, if that store is right, %s",
+             "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+             "check the index and the condition of the store" SIMT_PC_LOCATION_FORMAT
+             "; or, if that store is right, %s",
              pc, pc, otherwise);
 }
 
@@ -462,11 +465,11 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
         return;
     if (simt_word_is_outside_shared_variables(cell))
         simt_fault_outside_shared_variables(cell, byte_mask, access, pc);
-    simt_describe_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
-                            (uintptr_t)__builtin_ctz(byte_mask),
-                        true, of);
+    simt_describe_position_in_array(simt_memory.shared_begin + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
+                                        (uintptr_t)__builtin_ctz(byte_mask),
+                                    true, of);
     const struct shadow_cell *const other = nearest_written(cell);
-    const uintptr_t store = other ? simt_pc_of_site(other->packed_write & SITE_MASK) : 0;
+    const uintptr_t store = other ? simt_pc_in_slot(other->packed_write & PC_SLOT_MASK) : 0;
 
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
@@ -482,19 +485,19 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
 static void describe_other_writes(uintptr_t address, char *text, size_t size)
 {
     size_t written_prefix_bytes;
-    const uintptr_t other = simt_arena_nearest_written(address, &written_prefix_bytes);
+    const uintptr_t other = simt_allocation_nearest_written_word(address, &written_prefix_bytes);
     const struct shadow_cell *const cell = other ? &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4]
                                                  : NULL;
     const uintptr_t store = cell && cell->write_epoch >= simt_order.launch_begin_epoch
-                                ? simt_pc_of_site(cell->packed_write & SITE_MASK)
+                                ? simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK)
                                 : 0;
 
-    const uintptr_t site = simt_arena_allocation_site(address);
+    const uintptr_t site = simt_arena_allocation_site_if_unnamed(address);
     char made[64] = "";
 
     text[0] = '\0';
     if (site)
-        snprintf(made, sizeof made, " of this allocation, made" SIMT_LOCATION_FORMAT, site);
+        snprintf(made, sizeof made, " of this allocation, made" SIMT_PC_LOCATION_FORMAT, site);
     if (store)
         describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
     else if (other && written_prefix_bytes > 0)
@@ -571,22 +574,22 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     char who[64] = "it";
     /* If both are at one line, the word is written by the next copy at this line. */
     const char *const advice = access.access_type != ACCESS_STORE ? ""
-                               : is_own                           ? SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
+                               : is_own ? SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
                                    "readers: at a second mbarrier, at which they arrive, or "
                                    "__syncthreads()"
-                                        : SIMT_ONLY_IF_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
+                                        : SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
                                    "one copy of these bytes in place of one by each thread: if (threadIdx.x == 0) "
                                    "before a bulk copy, or a different index in each thread";
 
     if (!is_own)
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
-    simt_fault_dismiss(SUSPECT_UNWRITTEN_READ);
+    simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
-                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION_FORMAT " and has not waited for%s",
+                    "%s %d byte%s that %s copies asynchronously" SIMT_PC_LOCATION_FORMAT " and has not waited for%s",
                     what_it_does(&access), count, count == 1 ? "" : "s", who,
-                    simt_pc_of_site(cell->packed_write & SITE_MASK), advice);
+                    simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK), advice);
 }
 
 static bool of_readers(const struct past_access *past)
@@ -614,7 +617,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
     static struct access_history brief;
 
     if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READERS_IN_HISTORY >> 30) {
-        struct access_history *history = simt_cell_history(cell);
+        struct access_history *history = simt_history_find_or_create(cell);
 
         if (!history)
             fault_memory(pc);
@@ -636,7 +639,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
                                  .thread_or_set = (uint16_t)(cell->packed_write >> WRITE_THREAD_SHIFT),
                                  .byte_mask = atomic ? bytes_of[bytes & ATOMIC_SIZE_MASK] : bytes,
                                  .access_kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
-                                 .site_index = cell->packed_write & SITE_MASK},
+                                 .pc_slot = cell->packed_write & PC_SLOT_MASK},
             pc);
     }
     if (cell->read_epoch >= horizon) {
@@ -648,7 +651,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
                 .thread_or_set = cell->packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1),
                 .byte_mask = bytes ? bytes : 0xf,
                 .access_kind = cell->packed_readers >= READERS_ARE_ATOMIC_UPDATERS ? PAST_ATOMIC_UPDATERS : PAST_READ,
-                .site_index = cell->packed_readers & SITE_MASK},
+                .pc_slot = cell->packed_readers & PC_SLOT_MASK},
             pc);
     }
     return &brief;
@@ -659,7 +662,7 @@ static void put_write(struct shadow_cell *cell, const struct past_access *past, 
     const bool atomic = (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC;
 
     cell->write_epoch = past->epoch;
-    cell->packed_write = (uint32_t)past->thread_or_set << WRITE_THREAD_SHIFT | word_state | past->site_index |
+    cell->packed_write = (uint32_t)past->thread_or_set << WRITE_THREAD_SHIFT | word_state | past->pc_slot |
                          (atomic ? WRITE_IS_ATOMIC | (uint32_t)(past->access_kind & 0xf) << WRITE_BYTES_SHIFT
                                  : (uint32_t)past->byte_mask << WRITE_BYTES_SHIFT);
 }
@@ -678,7 +681,7 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
                             : lost         ? READERS_RACE_WITH_LATER_WRITES
                                            : 0) |
                            (uint32_t)past->thread_or_set << READERS_SET_SHIFT | bytes << READERS_BYTES_SHIFT |
-                           past->site_index;
+                           past->pc_slot;
 }
 
 /** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
@@ -709,7 +712,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
     }
     cell->read_epoch = latest;
     cell->packed_readers = READERS_IN_HISTORY;
-    struct access_history *history = simt_cell_history(cell);
+    struct access_history *history = simt_history_find_or_create(cell);
 
     if (!history)
         fault_memory(pc);
@@ -728,7 +731,7 @@ static uint32_t first_horizon(void)
                                                                            : simt_order.launch_begin_epoch;
 }
 
-void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access)
+void simt_check_and_record_ldg_load(const struct shadow_cell *cell, struct word_access access)
 {
     const struct access_history *history = open_history(cell, first_horizon(), access.pc);
 
@@ -741,10 +744,10 @@ void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access acce
             (past->byte_mask & access.byte_mask))
             simt_fault_here(
                 cudaErrorLaunchFailure, access.pc, "stale read-only data",
-                "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION_FORMAT
+                "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
                 " in the same launch",
                 __builtin_popcount(access.byte_mask), index.x, index.y, index.z, block.x, block.y, block.z,
-                simt_pc_of_site(past->site_index));
+                simt_pc_in_slot(past->pc_slot));
     }
     if (access.address - simt_memory.arena_begin < simt_memory.arena_bytes)
         simt_arena_mark_ldg_read(access.address, access.byte_mask);
@@ -847,7 +850,7 @@ static uintptr_t update_before_read(const struct access_history *history, const 
         if (update->access_kind == PAST_ATOMIC_UPDATERS && (update->byte_mask & access.byte_mask) &&
             update->epoch <= epoch && simt_block_running_at(update->epoch) == simt_block_running_at(epoch) &&
             thread_set_has(past_access_threads(update), reader))
-            return simt_pc_of_site(update->site_index);
+            return simt_pc_in_slot(update->pc_slot);
     }
     return 0;
 }
@@ -1062,7 +1065,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
     if (simt_word_is_outside_shared_variables(cell))
         return;
     check_no_copy(cell, access);
-    struct access_history *history = open_history(cell, shadow_ordered_before_epoch(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_epoch_below_which_ordered(access.space), access.pc);
     uint8_t bytes = access.byte_mask;
 
     check(history, access);
@@ -1077,7 +1080,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
                                  .thread_or_set = (uint16_t)running_thread(),
                                  .byte_mask = bytes,
                                  .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_flags : PAST_READ,
-                                 .site_index = access.site_index},
+                                 .pc_slot = access.pc_slot},
             access.pc);
     }
     store_history(cell, history, cell->packed_write & WORD_STATE_MASK, access.pc);
@@ -1100,7 +1103,7 @@ void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space
     simt_num_deferred_races -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
-        struct access_history *history = open_history(cell, shadow_ordered_before_epoch(space), 0);
+        struct access_history *history = open_history(cell, shadow_epoch_below_which_ordered(space), 0);
 
         for (uint32_t i = history->num_accesses; i-- > 0;) {
             struct past_access *past = &history->accesses[i];
@@ -1123,7 +1126,7 @@ static bool joins_store(struct access_history *history, struct past_access mine)
         if (past->access_kind != PAST_WRITE || past->epoch != mine.epoch || past->thread_or_set != mine.thread_or_set)
             continue;
         past->byte_mask |= mine.byte_mask;
-        past->site_index = mine.site_index;
+        past->pc_slot = mine.pc_slot;
         return true;
     }
     return false;
@@ -1194,12 +1197,12 @@ void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_acce
     if (simt_word_is_outside_shared_variables(cell))
         simt_fault_outside_shared_variables(cell, access.byte_mask, access.access_type, access.pc);
     check_no_copy(cell, access);
-    struct access_history *history = open_history(cell, shadow_ordered_before_epoch(access.space), access.pc);
+    struct access_history *history = open_history(cell, shadow_epoch_below_which_ordered(access.space), access.pc);
     struct past_access mine = {.epoch = simt_order.epoch,
                                .thread_or_set = (uint16_t)running_thread(),
                                .byte_mask = access.byte_mask,
                                .access_kind = PAST_WRITE,
-                               .site_index = access.site_index};
+                               .pc_slot = access.pc_slot};
 
     check(history, access);
     if (atomic) {
@@ -1237,18 +1240,18 @@ static enum work_use use_of(const struct past_access *past)
     }
 }
 
-bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
-                           uint8_t uses[NUM_USES])
+bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
+                                   uint8_t use_byte_masks[NUM_USES])
 {
     if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
     const struct access_history *history = open_history(
         cell, first_epoch < simt_order.ordered_before_epoch ? first_epoch : simt_order.ordered_before_epoch, 0);
 
-    memset(uses, 0, NUM_USES);
+    memset(use_byte_masks, 0, NUM_USES);
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         if (history->accesses[i].epoch >= first_epoch && history->accesses[i].epoch <= last_epoch)
-            uses[use_of(&history->accesses[i])] |= history->accesses[i].byte_mask;
+            use_byte_masks[use_of(&history->accesses[i])] |= history->accesses[i].byte_mask;
     }
     return true;
 }
@@ -1256,7 +1259,7 @@ bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch,
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race)
 {
     simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
-                      "%s %d byte%s that %s, issued" SIMT_LOCATION_FORMAT
+                      "%s %d byte%s that %s, issued" SIMT_PC_LOCATION_FORMAT
                       " in another stream, %s, and nothing orders the two",
                       simt_work_use_verbs[race->current_use], num_bytes, num_bytes == 1 ? "" : "s",
                       race->earlier_work_name, race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
@@ -1277,6 +1280,6 @@ void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t fir
     const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->thread_or_set;
 
     simt_block_idx = simt_block_index(simt_block_running_at(past->epoch));
-    simt_fault_stream_race(simt_thread_index(thread), simt_pc_of_site(past->site_index),
+    simt_fault_stream_race(simt_thread_index(thread), simt_pc_in_slot(past->pc_slot),
                            __builtin_popcount(past->byte_mask), race);
 }

@@ -19,27 +19,27 @@
 
 /**
  * The program counters of accesses. The low bits of a program counter usually select its slot. A slot becomes
- * SITE_COLLISION if no free slot can be found for a later program counter with the same low bits.
+ * PC_SLOT_COLLISION if no free slot can be found for a later program counter with the same low bits.
  */
-extern uintptr_t simt_site_pcs[1 << SITE_BITS];
-enum { SITE_COLLISION = 1 };
+extern uintptr_t simt_pc_slots[1 << PC_SLOT_BITS];
+enum { PC_SLOT_COLLISION = 1 };
 /** Returns the slot of a program counter, and assigns a slot first if it has none. */
-uint32_t simt_site_find_or_add(uintptr_t pc);
-/** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
-uintptr_t simt_pc_of_site(uint32_t site);
+uint32_t simt_pc_slot_find_or_add_slow_path(uintptr_t pc);
+/** Returns the program counter in a slot, or 0 if several program counters share the slot. */
+uintptr_t simt_pc_in_slot(uint32_t slot);
 
-static inline uint32_t site_of_pc(uintptr_t pc)
+static inline uint32_t pc_slot_find_or_add(uintptr_t pc)
 {
-    const uint32_t site = pc & SITE_MASK;
+    const uint32_t slot = pc & PC_SLOT_MASK;
 
-    return SIMT_UNLIKELY(simt_site_pcs[site] != pc) ? simt_site_find_or_add(pc) : site;
+    return SIMT_UNLIKELY(simt_pc_slots[slot] != pc) ? simt_pc_slot_find_or_add_slow_path(pc) : slot;
 }
 
 /** An access to a word. Fields that are constants in the caller are constants in all inlined functions. */
 struct word_access {
     uintptr_t address; /**< address of the word */
     uintptr_t pc;
-    uint32_t site_index;
+    uint32_t pc_slot;         /**< slot of `pc` in simt_pc_slots */
     uint8_t byte_mask;        /**< mask of the word's four bytes */
     uint8_t atomic_flags;     /**< for an atomic or a volatile load: enum atomic_flags */
     bool reads_old_value;     /**< the atomic does more than store a value */
@@ -59,7 +59,7 @@ void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_acces
  * Records a load by __ldg of bytes that the launch must not write, either before or after the load. Ends the launch if
  * it has already written these bytes.
  */
-void simt_check_ldg_load(const struct shadow_cell *cell, struct word_access access);
+void simt_check_and_record_ldg_load(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_access access);
 void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t word_state);
@@ -88,10 +88,10 @@ void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
- * uses[use] is a mask of bytes. Returns false if the launch used none of them.
+ * use_byte_masks[use] is a mask of bytes. Returns false if the launch used none of them.
  */
-bool simt_find_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
-                           uint8_t uses[NUM_USES]);
+bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
+                                   uint8_t use_byte_masks[NUM_USES]);
 /** Reports that `num_bytes` bytes that a thread of the last launch used at `pc` race with work of another stream. */
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race);
 /**
@@ -146,13 +146,14 @@ extern struct last_poll simt_last_polls[BLOCK_THREADS];
  * Returns an address in global memory that a lane of the running warp has lately accessed by the call that returns to
  * `pc` and for which `matches` is true; returns 0 if there is none. Set by the launch.
  */
-extern uintptr_t (*simt_find_pending_access)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
-                                             uintptr_t reference);
+extern uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc,
+                                                     bool (*matches)(uintptr_t address, uintptr_t reference),
+                                                     uintptr_t reference);
 /**
  * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
  * returns false. Set when the first mbarrier is initialised.
  */
-extern bool (*simt_advise_on_mbarriers)(char *text, size_t size);
+extern bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
 
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
                                                                       struct word_access access)
@@ -165,7 +166,7 @@ static inline __attribute__((always_inline)) bool shadow_repeats_poll(const stru
 }
 
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
-static inline uint32_t shadow_ordered_before_epoch(enum memory_space space)
+static inline uint32_t shadow_epoch_below_which_ordered(enum memory_space space)
 {
     return space == SPACE_SHARED ? simt_order.block_ordering.barrier_ordered_before_epoch
                                  : simt_order.ordered_before_epoch;
@@ -174,7 +175,7 @@ static inline uint32_t shadow_ordered_before_epoch(enum memory_space space)
 /**
  * Returns whether an access at `epoch` was made by this block and is ordered before the current access by a barrier.
  */
-static inline bool shadow_is_ordered_by_barrier(uint32_t epoch)
+static inline bool shadow_is_ordered_by_block_barrier(uint32_t epoch)
 {
     return epoch - simt_order.turn_begin_epoch < simt_order.num_barrier_ordered_epochs;
 }
@@ -183,9 +184,9 @@ static inline bool shadow_is_ordered_by_barrier(uint32_t epoch)
  * Returns whether an access is ordered before the current access by a barrier of this block, or was made by the running
  * thread.
  */
-static inline bool shadow_is_ordered_by_barrier_or_thread(uint32_t epoch, uint32_t packed_write)
+static inline bool shadow_is_ordered_by_barrier_or_program_order(uint32_t epoch, uint32_t packed_write)
 {
-    return shadow_is_ordered_by_barrier(epoch) ||
+    return shadow_is_ordered_by_block_barrier(epoch) ||
            (epoch >= simt_order.turn_begin_epoch &&
             ((packed_write ^ simt_order.packed_thread) >> WRITE_THREAD_SHIFT) == 0);
 }
@@ -194,7 +195,7 @@ static inline bool shadow_is_ordered_by_barrier_or_thread(uint32_t epoch, uint32
 static inline __attribute__((always_inline)) void shadow_check_load_races(struct shadow_cell *cell,
                                                                           struct word_access access)
 {
-    const uint32_t horizon = shadow_ordered_before_epoch(access.space);
+    const uint32_t horizon = shadow_epoch_below_which_ordered(access.space);
     const uint32_t who = simt_order.packed_thread >> (WRITE_THREAD_SHIFT - READERS_SET_SHIFT) |
                          (uint32_t)access.byte_mask << READERS_BYTES_SHIFT;
 
@@ -202,13 +203,13 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
         return;
     if (access.access_type == ACCESS_LOAD &&
         (SIMT_LIKELY(cell->write_epoch < horizon) ||
-         shadow_is_ordered_by_barrier_or_thread(cell->write_epoch, cell->packed_write))) {
+         shadow_is_ordered_by_barrier_or_program_order(cell->write_epoch, cell->packed_write))) {
         if (SIMT_LIKELY(cell->read_epoch < horizon) ||
             (cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
              !(cell->packed_readers >> READERS_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
-             shadow_is_ordered_by_barrier(cell->read_epoch))) {
+             shadow_is_ordered_by_block_barrier(cell->read_epoch))) {
             cell->read_epoch = simt_order.epoch;
-            cell->packed_readers = who | access.site_index;
+            cell->packed_readers = who | access.pc_slot;
             return;
         }
         /*
@@ -226,7 +227,7 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
 
                 if (SIMT_LIKELY(next)) {
                     cell->packed_readers = next << READERS_SET_SHIFT |
-                                           (cell->packed_readers & (SITE_MASK | 0xf << READERS_BYTES_SHIFT));
+                                           (cell->packed_readers & (PC_SLOT_MASK | 0xf << READERS_BYTES_SHIFT));
                     return;
                 }
             }
@@ -266,14 +267,14 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
                access.atomic_flags < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
     return !(packed_write & WRITE_IS_ATOMIC) &&
            !(packed_write >> WRITE_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
-           shadow_is_ordered_by_barrier_or_thread(write_epoch, packed_write);
+           shadow_is_ordered_by_barrier_or_program_order(write_epoch, packed_write);
 }
 
 /**
  * Returns the number of the set in a cell's `packed_readers` with the running thread added, or 0 if that set is not
  * cached. It is cached if shadow_readers_allow_fast_path() has returned true for an atomic.
  */
-static inline uint32_t shadow_cached_set_with_thread(uint32_t packed_readers)
+static inline uint32_t shadow_cached_set_number_with_self(uint32_t packed_readers)
 {
     const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
     const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
@@ -282,7 +283,7 @@ static inline uint32_t shadow_cached_set_with_thread(uint32_t packed_readers)
 }
 
 /** Returns whether thread 0 is running and is the only one in the set `packed_readers`; its number is 0. */
-static inline bool shadow_set_is_only_thread_0(uint32_t packed_readers)
+static inline bool shadow_only_reader_is_running_thread_0(uint32_t packed_readers)
 {
     return simt_order.packed_thread == 0 && (packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1)) == 0;
 }
@@ -306,11 +307,11 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
             return true;
         return cell->read_epoch == simt_order.epoch &&
                (cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == access.byte_mask &&
-               (shadow_cached_set_with_thread(cell->packed_readers) != 0 ||
-                shadow_set_is_only_thread_0(cell->packed_readers));
+               (shadow_cached_set_number_with_self(cell->packed_readers) != 0 ||
+                shadow_only_reader_is_running_thread_0(cell->packed_readers));
     }
     return cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
-           (shadow_is_ordered_by_barrier(cell->read_epoch) ||
+           (shadow_is_ordered_by_block_barrier(cell->read_epoch) ||
             (cell->read_epoch >= simt_order.turn_begin_epoch &&
              cell->packed_readers >> READERS_SET_SHIFT == simt_order.packed_thread >> WRITE_THREAD_SHIFT));
 }
@@ -324,11 +325,11 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_updater(stru
     if (cell->read_epoch >= horizon) {
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_cached_set_with_thread(cell->packed_readers);
+        set = shadow_cached_set_number_with_self(cell->packed_readers);
     }
     cell->read_epoch = simt_order.epoch;
     cell->packed_readers = READERS_ARE_ATOMIC_UPDATERS | set << READERS_SET_SHIFT |
-                           (uint32_t)access.byte_mask << READERS_BYTES_SHIFT | access.site_index;
+                           (uint32_t)access.byte_mask << READERS_BYTES_SHIFT | access.pc_slot;
 }
 
 /** Checks and records a store or an atomic of bytes that may be written. `word_state` becomes the word's state. */
@@ -336,7 +337,7 @@ static inline __attribute__((always_inline)) void shadow_check_store_races(struc
                                                                            struct word_access access,
                                                                            uint32_t word_state)
 {
-    const uint32_t horizon = shadow_ordered_before_epoch(access.space);
+    const uint32_t horizon = shadow_epoch_below_which_ordered(access.space);
 
     if (!shadow_readers_allow_fast_path(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_epoch >= horizon) &&
@@ -347,7 +348,7 @@ static inline __attribute__((always_inline)) void shadow_check_store_races(struc
     if (access.access_type == ACCESS_ATOMIC)
         shadow_add_atomic_updater(cell, horizon, access);
     cell->write_epoch = simt_order.epoch;
-    cell->packed_write = simt_order.packed_thread | word_state | access.site_index;
+    cell->packed_write = simt_order.packed_thread | word_state | access.pc_slot;
     if (access.access_type == ACCESS_ATOMIC)
         cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_flags << WRITE_BYTES_SHIFT;
     else

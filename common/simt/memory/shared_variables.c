@@ -243,7 +243,7 @@ static struct symbols own_symbols;
 
 static size_t dynamic_begin; /**< offset of the dynamic array in shared memory */
 
-void simt_shared_variables_find(size_t bytes, size_t dynamic_offset)
+void simt_shared_variables_find_once(size_t shared_bytes, size_t dynamic_offset)
 {
     static bool looked;
     struct symbols symbols;
@@ -257,7 +257,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic_offset)
         symbols_close(&symbols);
         return;
     }
-    variables.bytes = bytes;
+    variables.bytes = shared_bytes;
     dynamic_begin = dynamic_offset;
     own_symbols = symbols;
 }
@@ -478,14 +478,14 @@ static bool is_used(const struct variable *variable)
     return false;
 }
 
-size_t simt_accessed_static_shared_bytes(size_t dynamic_bytes)
+size_t simt_accessed_static_bytes_unless_all_fit(size_t dynamic_shared_bytes)
 {
     size_t all = 0;
     size_t used = 0;
 
     for (size_t i = 0; i < variables.count; i++)
         all += variables.variable[i].end - variables.variable[i].begin;
-    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT_LIMIT)
+    if (all + dynamic_shared_bytes <= SHARED_BYTES_DEFAULT_LIMIT)
         return 0;
     for (size_t i = 0; i < variables.count; i++)
         used += is_used(&variables.variable[i]) ? variables.variable[i].end - variables.variable[i].begin : 0;
@@ -507,7 +507,7 @@ static void find_variables(void)
     uintptr_t low;
 
     if (simt_find_shared_memory(&low, &bytes, &dynamic))
-        simt_shared_variables_find(bytes, dynamic);
+        simt_shared_variables_find_once(bytes, dynamic);
 }
 
 const char *simt_overrun_host_variable_name(uintptr_t address, size_t bytes, size_t *bytes_to_end)
@@ -538,7 +538,7 @@ const char *simt_device_variable_name_at(uintptr_t address)
     return variable && address < variable->end ? variable->name : "?";
 }
 
-void simt_describe_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE])
+void simt_describe_position_in_array(uintptr_t address, bool shared, char text[ARRAY_TEXT_SIZE])
 {
     const struct variable_list *const list = shared ? &variables : &globals;
     const size_t entry = shared ? address - simt_memory.shared_begin : address;
@@ -587,7 +587,7 @@ _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned n
     describe(&globals, inside ? variable->end : address, where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
                     store ? "writes" : "reads", num_bytes, num_bytes == 1 ? "" : "s",
-                    simt_that_begin_if_number(where, num_bytes), where);
+                    simt_words_between_count_and_place(where, num_bytes), where);
 }
 
 _Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t byte_mask,
@@ -600,5 +600,5 @@ _Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cel
              sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
                     simt_access_verb(access), count, count == 1 ? "" : "s",
-                    simt_that_begin_if_number(where, (unsigned)count), where);
+                    simt_words_between_count_and_place(where, (unsigned)count), where);
 }

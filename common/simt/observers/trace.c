@@ -185,7 +185,7 @@ bool simt_trace_start_if_requested(const struct launch *launch)
 /** Watches memory in block 0 until the trace is full; other blocks take the fast path. */
 static void trace_block(uint32_t number)
 {
-    simt_memory_set_watched(trace.on && number == 0);
+    simt_observe_each_lane_access(trace.on && number == 0);
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static struct cell *append(struct entry entry)
         return cell;
     }
     trace.on = false;
-    simt_memory_set_watched(false);
+    simt_observe_each_lane_access(false);
     return NULL;
 }
 
@@ -325,8 +325,8 @@ static void trace_request(const struct memory_request *request)
         const uint64_t offset = request->packed_offsets[i];
 
         *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
-        if (global && offset & EVENT_PROGRAM_DATA) {
-            cell->offset = offset & ~EVENT_PROGRAM_DATA;
+        if (global && offset & EVENT_OFFSET_IN_PROGRAM_DATA) {
+            cell->offset = offset & ~EVENT_OFFSET_IN_PROGRAM_DATA;
             cell->number = NO_ALLOCATION;
         } else if (global) {
             cell->number = simt_arena_allocation_index(offset, &cell->offset);

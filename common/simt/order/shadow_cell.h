@@ -14,9 +14,9 @@
  */
 struct shadow_cell {
     uint32_t write_epoch;
-    uint32_t packed_write; /**< WRITE_*, site; and the word's state, WORD_STATE_MASK */
+    uint32_t packed_write; /**< WRITE_*, slot of the program counter; and the word's state, WORD_STATE_MASK */
     uint32_t read_epoch;
-    uint32_t packed_readers; /**< READERS_*, site */
+    uint32_t packed_readers; /**< READERS_*, slot of the program counter */
 };
 
 enum {
@@ -39,9 +39,9 @@ enum {
     READERS_SET_BITS = 13,
     READERS_BYTES_SHIFT = 13,
 
-    /* The site of the write or of the reads: see simt_pc_of_site(). */
-    SITE_BITS = 13,
-    SITE_MASK = (1 << SITE_BITS) - 1,
+    /* The slot of the program counter of the write or of the reads: see simt_pc_in_slot(). */
+    PC_SLOT_BITS = 13,
+    PC_SLOT_MASK = (1 << PC_SLOT_BITS) - 1,
 };
 
 /** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before this value. */

@@ -230,13 +230,13 @@ cudaError_t simt_work_end_and_report_race(void)
         return cudaSuccess;
     simt_format_source_line(current.call_site, here);
     simt_format_source_line(race.earlier_call_site, there);
-    simt_fault_set_message(
+    simt_fault_set_error_and_line(
         cudaErrorLaunchFailure,
         "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
         "two" SIMT_ADVICE_PREFIX "%s",
         here, current.name, simt_work_use_verbs[race.current_use], race.earlier_work_name, there,
         simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
-    return simt_set_sticky_error(cudaErrorLaunchFailure);
+    return simt_set_error_blocking_launches(cudaErrorLaunchFailure);
 }
 
 /**
@@ -329,12 +329,12 @@ void simt_check_work_uses_no_returned_locals(const void *stack_pointer)
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
         simt_format_source_line(pending[i].call_site, location);
-        simt_fault_set_message(
+        simt_fault_set_error_and_line(
             cudaErrorLaunchFailure,
             "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
             "returned" SIMT_ADVICE_PREFIX "a static variable or malloc(), or a wait for the stream before the return",
             location, pending[i].name);
-        simt_set_sticky_error(cudaErrorLaunchFailure);
+        simt_set_error_blocking_launches(cudaErrorLaunchFailure);
         return;
     }
 }
@@ -405,7 +405,7 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
         simt_format_source_line(pc, here);
         simt_format_source_line(work->call_site, there);
         if (before_function)
-            simt_fault_set_message(
+            simt_fault_set_error_and_line(
                 cudaErrorLaunchFailure,
                 "%s: race of two streams: a host function %s %zu byte%s that %s at %s %s, and its stream "
                 "does not wait for the other" SIMT_ADVICE_PREFIX
@@ -414,13 +414,13 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
                 here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
                 written ? "writes" : "reads");
         else
-            simt_fault_set_message(
+            simt_fault_set_error_and_line(
                 cudaErrorLaunchFailure,
                 "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
                 "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
                 here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
                 written ? "writes" : "reads");
-        simt_set_sticky_error(cudaErrorLaunchFailure);
+        simt_set_error_blocking_launches(cudaErrorLaunchFailure);
         simt_record_host_wait_for_all_work();
         return;
     }
@@ -428,8 +428,8 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
 
 cudaError_t simt_query_stream_clock(const struct stream_clock *clock, bool *has_returned_not_ready)
 {
-    if (simt_peek_sticky_error() != cudaSuccess)
-        return simt_peek_sticky_error();
+    if (simt_peek_error_blocking_launches() != cudaSuccess)
+        return simt_peek_error_blocking_launches();
     if (!*has_returned_not_ready && simt_stream_clock_is_pending(clock)) {
         *has_returned_not_ready = true;
         return cudaErrorNotReady;
