@@ -1,6 +1,6 @@
-"""Draws what each of chapter 12's ranks has, and which ranks add their sums. The data come from
-expert_parallel_steps.py."""
-from figure_style import boxes, canvas, lines, write
+"""Draws what each of chapter 12's ranks has, which ranks add their sums, and the arrays of an all-to-all. The data come
+from expert_parallel_steps.py."""
+from figure_style import boxes, canvas, cell, lines, write
 
 ORDINALS = ("first", "second", "third", "fourth")
 
@@ -45,4 +45,87 @@ def draw_ranks(data, title):
             write(ax, middle + 14, y + height + down / 2 + 14, f"2. all-reduce of {data['tokens']} rows of sums")
     write(ax, 14, bottom + 24, "Blue: the slice of each of its experts' matrices that a rank stores: rows of w1 and w3, "
                                "columns of w2.")
+    return ax
+
+
+LEFT, CELL, GAP, COLOURS = 178, 72, 12, ("light_blue", "light_orange")
+
+
+def _slots(ax, x, y, texts, groups, indices=False):
+    """Draws an array's slots from left to right and returns the middle of each. `groups` are the slots' colours; None
+    is white. If `indices` is true, there is a gap between two groups, and the slots' indices are below them."""
+    middles = []
+    for number, (text, group) in enumerate(zip(texts, groups)):
+        left = x + CELL * number + GAP * indices * (len(set(groups[:number + 1])) - 1)
+        cell(ax, left, y, CELL, 26, [text], "ground" if group is None else COLOURS[group])
+        if indices:
+            write(ax, left + CELL / 2, y + 41, f"index {number}", "center")
+        middles.append(left + CELL / 2)
+    return middles
+
+
+def _arrows(ax, pairs, y, to, crossing=False):
+    lines(ax, [(begin, y, end, to) for begin, end in pairs], "vermillion" if crossing else "grey", 2 if crossing else 1,
+          9)
+
+
+def _sum(terms):
+    return " + ".join(map(str, terms)) + (f" = {sum(terms)}" if len(terms) > 1 else "")
+
+
+def draw_all_to_all(data, title):
+    """Draws a column for each rank and a row for each array of the all-to-all path, with an arrow for each row and each
+    sum that is copied or sent."""
+    starts = [LEFT, LEFT + 4 * CELL + 64]
+    names = {"RANK_SENT_COUNTS": 72, "RANK_OWN_HIDDEN": 112, "RANK_SENT_ROWS": 180, "RANK_HIDDEN": 284,
+             "RANK_SUMS": 346, "RANK_SENT_SUMS": 434, "RANK_SUM_ROWS": 528, "RANK_OWN_RESULT": 586}
+    ax = canvas(starts[1] + 2 * CELL + 46, 656, title)
+    more = {"RANK_SENT_COUNTS": "for rank 0, for rank 1", "RANK_OWN_HIDDEN": "own tokens",
+            "RANK_SENT_ROWS": "indices of own tokens", "RANK_HIDDEN": "tokens received", "RANK_SUMS": "sums of results",
+            "RANK_SENT_SUMS": "sums received", "RANK_SUM_ROWS": "indices above, -1: none"}
+    for name, y in names.items():
+        write(ax, 14, y + (11 if name in more else 18), name)
+        write(ax, 14, y + 26, more.get(name, ""))
+    for stage, y in (("dispatch: pack", 164), ("dispatch: send", 256), ("align, experts, sum", 333), ("combine", 408),
+                     ("add", 508)):
+        write(ax, 14, y, stage, bold=True)
+    at = []
+    for number, (rank, x) in enumerate(zip(data["ranks"], starts)):
+        to = [needing for _, needing in rank["rows"]]
+        write(ax, x, 58, f"rank {number}", bold=True)
+        _slots(ax, x, names["RANK_SENT_COUNTS"], rank["counts"], range(len(data["ranks"])))
+        at.append({
+            "own": _slots(ax, x, names["RANK_OWN_HIDDEN"], [f"token {t}" for t in rank["own"]],
+                          [None] * len(rank["own"])),
+            "sent": _slots(ax, x, names["RANK_SENT_ROWS"], [t for t, _ in rank["rows"]], to, True),
+            "received": _slots(ax, x, names["RANK_HIDDEN"], [f"token {t}" for t, _ in rank["received"]],
+                               [number] * len(rank["received"])),
+            "sums": _slots(ax, x, names["RANK_SUMS"], [_sum(terms) for _, terms in rank["received"]],
+                           [number] * len(rank["received"])),
+            "back": _slots(ax, x, names["RANK_SENT_SUMS"], rank["sent_sums"], to, True)})
+        _arrows(ax, [(at[-1]["own"][t], middle) for (t, _), middle in zip(rank["rows"], at[-1]["sent"])],
+                names["RANK_OWN_HIDDEN"] + 28, names["RANK_SENT_ROWS"] - 3)
+        _arrows(ax, [(middle, middle) for middle in at[-1]["received"]], names["RANK_HIDDEN"] + 28,
+                names["RANK_SUMS"] - 3)
+        for t, sum_rows in enumerate(rank["sum_rows"]):
+            left = x + (2 * CELL + GAP) * t
+            middles = _slots(ax, left, names["RANK_SUM_ROWS"], sum_rows, range(len(sum_rows)))
+            used = [(at[-1]["back"][row], middle) for row, middle in zip(sum_rows, middles) if row >= 0]
+            _arrows(ax, used, names["RANK_SENT_SUMS"] + 46, names["RANK_SUM_ROWS"] - 3)
+            _arrows(ax, [(middle, middle) for _, middle in used], names["RANK_SUM_ROWS"] + 28,
+                    names["RANK_OWN_RESULT"] - 3)
+            cell(ax, left, names["RANK_OWN_RESULT"], 2 * CELL, 26,
+                 [f"token {rank['own'][t]}: {_sum([rank['sent_sums'][row] for row in sum_rows if row >= 0])}"])
+    for crossing in (False, True):
+        sent, back = [], []
+        for source, rank in enumerate(data["ranks"]):
+            for row, (t, to) in enumerate(rank["rows"]):
+                slot = [token for token, _ in data["ranks"][to]["received"]].index(rank["own"][t])
+                if (source != to) == crossing:
+                    sent.append((at[source]["sent"][row], at[to]["received"][slot]))
+                    back.append((at[to]["sums"][slot], at[source]["back"][row]))
+        _arrows(ax, sent, names["RANK_SENT_ROWS"] + 46, names["RANK_HIDDEN"] - 3, crossing)
+        _arrows(ax, back, names["RANK_SUMS"] + 28, names["RANK_SENT_SUMS"] - 3, crossing)
+    write(ax, 14, 640, "Blue: for the experts of rank 0; yellow: for those of rank 1. Thick arrows: sent from one rank "
+                       "to the other.")
     return ax

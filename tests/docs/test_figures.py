@@ -409,6 +409,16 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("11a_token").count(data["output"]), 2)
         self.assertIn(f"= {data['output']}\n", (ROOT / "chapters/11a_moe_naive/README.md").read_text())
 
+    def test_an_all_to_all_is_the_pages_example(self):
+        ranks = figures.read_data("12_all_to_all", BUILD)["ranks"]
+        # The first three are what list_rows fills in a run with these choices.
+        self.assertEqual([[t for t, _ in rank["rows"]] for rank in ranks], [[0, 1, 1], [0]])
+        self.assertEqual([rank["counts"] for rank in ranks], [[2, 1], [0, 1]])
+        self.assertEqual([rank["sum_rows"] for rank in ranks], [[[0, -1], [1, 2]], [[-1, 0]]])
+        self.assertEqual([rank["sent_sums"] for rank in ranks], [[6, 2, 4], [9]])
+        self.assertEqual([text for text in texts("12_all_to_all") if text.startswith("token ") and ":" in text],
+                         ["token 0: 6", "token 1: 2 + 4 = 6", "token 2: 9"])
+
     def test_a_threads_sums_in_a_tile(self):
         data = figures.read_data("11b_tile", BUILD)
         self.assertEqual(data["own"], [[row, column] for row in (1, 9) for column in (5, 21, 37, 53)])
