@@ -97,7 +97,7 @@ def draw_roofline(data, title):
     write(ax, left, top - 4, "tera-operations per second")
     write(ax, (left + right) / 2, bottom + 38, "operations per byte that must be moved", "center")
     write(ax, left + 12, top + 16, f"Dotted: memory is read at {data['reading'] / 1e9:,.0f} GB/s,")
-    write(ax, left + 12, top + 32, f"cuBLAS reaches {data['products'] / 1e12:,.0f} tera-operations per second")
+    write(ax, left + 12, top + 32, f"cuBLAS: at least {data['products'] / 1e12:,.0f} tera-operations per second")
     ends = [bottom - math.log(line["points"][-1][1] / least) / math.log(most / least) * (bottom - top)
             for line in data["lines"]]
     styles = _styles([line["kind"] for line in data["lines"]])
