@@ -130,7 +130,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
 
 static int run(const struct grading_request *request, const char *name, uint64_t seed, const char *program)
 {
-    const struct graded_program graded = {
+    const struct program_to_judge graded = {
         .path = program,
         .seed = seed,
         .stop_after_failure = true,

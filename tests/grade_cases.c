@@ -55,12 +55,12 @@ static void gate_right(struct grade_context *grade)
 {
     for (int dist = 0; dist < NUM_GATE_DISTS; dist++)
         grade_check_gate(grade, gate_launch, &gate_problem, (enum gate_dist)dist);
-    grade_report_measurement(grade, "launches", (double)grade_counter(grade, "launches"));
-    grade_report_measurement(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
+    grade_report_measurement(grade, "launches", (double)grade_last_launch_counter(grade, "launches"));
+    grade_report_measurement(grade, "barriers", (double)grade_last_launch_counter(grade, "block_barriers"));
     grade_report_measurement(grade, "gate_kernel",
-                             (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
+                             (double)grade_last_launch_kernel_counter(grade, "gate_kernel", "block_barriers"));
     grade_report_measurement(grade, "other_kernel",
-                             (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
+                             (double)grade_last_launch_kernel_counter(grade, "other_kernel", "block_barriers"));
 }
 
 static void gate_wrong(struct grade_context *grade)
@@ -88,7 +88,7 @@ static void align_right(struct grade_context *grade)
             grade, &align_implementation, &align_problem,
             &(struct grade_id_options){
                 .dist = (enum align_dist)dist, .topk = 4, .has_expert_map = dist % 2, .misalign_words = dist % 4});
-    grade_report_measurement(grade, "launches", (double)grade_counter(grade, "launches"));
+    grade_report_measurement(grade, "launches", (double)grade_last_launch_counter(grade, "launches"));
 }
 
 static void align_wrong(struct grade_context *grade)
@@ -175,7 +175,7 @@ static void unknown_array(struct grade_context *grade)
 static void unknown_counter(struct grade_context *grade)
 {
     GRADE_LAUNCH_AND_CHECK(grade, cudaSuccess);
-    grade_counter(grade, "shuffels");
+    grade_last_launch_counter(grade, "shuffels");
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
@@ -231,7 +231,7 @@ static void nothing_stays(struct grade_context *grade)
     int asked = 0;
 
     GRADE_LAUNCH_AND_CHECK(grade, remember());
-    GRADE_CALL(grade, &asked, remembered + 41);
+    GRADE_CALL_AND_FETCH_RESULT(grade, &asked, remembered + 41);
     if (remembered || asked != 41)
         grade_fail(grade, "it was remembered");
 }

@@ -132,7 +132,7 @@ run_one() {
     wait "$child"
     status=$?
     seconds=$(echo "$started $(LC_ALL=C date +%s.%N)" | LC_ALL=C awk '{ printf "%.1f", $2 - $1 }')
-    read_tap "$status" "$limit" <"$out.output" >"$out.result"
+    read_tap "$status" "$limit" <"$out.output" | sed "1s/\$/ $seconds/" >"$out.result"
     reads "$out" >"$out.d"
     rm -f "$out.log"
     name=$(basename "$1" | sed 's/\.\(sh\|py\)$//')
@@ -140,7 +140,7 @@ run_one() {
     for argument in "$@"; do
         name="$name $(basename "$argument")"
     done
-    read -r passed failed skipped <"$out.result"
+    read -r passed failed skipped seconds <"$out.result"
     counts="$passed passed"
     [ "$failed" -eq 0 ] || counts="$counts, $failed failed"
     [ "$skipped" -eq 0 ] || counts="$counts, $skipped skipped"
@@ -215,21 +215,33 @@ choose() {
     done
 }
 
-# write_edges: reads tests, one per line; writes the edges for Ninja, and each test's stamp to $folder/stamps
+# write_edges [-s]: reads tests, one per line; writes the edges for Ninja, and each test's stamp to $folder/stamps. With
+# -s, tests that have not run yet come first, then the others, the slowest first, so that no long test is left alone at
+# the end.
 write_edges() {
     # A file name has at most 255 bytes, and suffixes are added to a stamp's name.
-    LC_ALL=C awk -v ok="$ok" -v stamps="$folder/stamps" '
-        BEGIN {
-            print "builddir = " ok "\nrule test"
-            print "  command = sh \"$$TEST_RUNNER\" --one $out $test\n  depfile = $out.d\n  deps = gcc"
-        }
+    LC_ALL=C awk -v sorted="${1:-}" -v ok="$ok" -v stamps="$folder/stamps" '
         !seen[$0]++ {
             stamp = $0
             gsub(/[^A-Za-z0-9.-]/, "_", stamp)
             if (length(stamp) > 150)
                 stamp = substr(stamp, 1, 99) "_" ++num_long
-            print ok "/" stamp >stamps
-            print "build " ok "/" stamp ": test\n  test = " $0
+            stamp = ok "/" stamp
+            print stamp >stamps
+            result = stamp ".result"
+            line = ""
+            getline line <result
+            close(result)
+            print (sorted && split(line, count, " ") == 4 ? count[4] : 1e6), stamp, $0
+        }' | LC_ALL=C sort -s -k 1,1nr | LC_ALL=C awk -v ok="$ok" '
+        BEGIN {
+            print "builddir = " ok "\nrule test"
+            print "  command = sh \"$$TEST_RUNNER\" --one $out $test\n  depfile = $out.d\n  deps = gcc"
+        }
+        {
+            stamp = $2
+            sub(/^[^ ]+ [^ ]+ /, "")
+            print "build " stamp ": test\n  test = " $0
         }'
 }
 
@@ -327,7 +339,8 @@ export TEST_RUNNER="$0" SECONDS_OF_TEST="$limit"
         -o "$READS_RECORDER" -ldl || exit 1
 }
 
-choose "$@" | write_edges >"$ok/tests.ninja"
+[ $# -gt 0 ] && sorted= || sorted=-s
+choose "$@" | write_edges $sorted >"$ok/tests.ninja"
 while read -r stamp; do
     [ $# -eq 0 ] || rm -f "$stamp"
     [ -e "$stamp" ] || printf '0 1 0\nfail it could not be run\n%s\n' "${stamp##*/}" >"$stamp.result"

@@ -390,7 +390,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
     struct error notice, error;
 
     must(progress_read(file_of(bytes, size), false, &progress, &notice, &error));
-    must(!notice.text[0] || (progress.num_entries == 0 && !progress.current_exercise_name[0]));
+    must(!notice.text[0] || (progress.num_entries == 0 && !progress.resume_exercise_name[0]));
     for (size_t i = 0; i < progress.num_entries; i++)
         must(progress_find(&progress, progress.entries[i].name) == &progress.entries[i]);
     progress_free(&progress);

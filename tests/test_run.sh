@@ -138,6 +138,11 @@ ok      test_words three  1 passed
 ok      test_program  1 passed
 ok      test_kernel  1 passed
 9 passed, 0 failed, 0 skipped' "$(run_found)"
+sed -i '1s/[^ ]*$/9.5/' "$scratch/made/ok/tests_test_words.sh_three.result"
+sed -i '1s/[^ ]*$/10.5/' "$scratch/made/ok/made_tests_test_kernel.result"
+echo '# changed' | tee -a "$scratch/tests/test_words.sh" "$scratch/tests/test_plain.sh" >>"$scratch/made/tests/test_kernel"
+equal 'of the tests that have run, the slowest begins first' 'ok      test_kernel  1 passed
+ok      test_words three  1 passed' "$(run_found | sed -n '2,3p')"
 long=$(printf 'many_%.0s' $(seq 80))
 equal 'arguments longer than the name of a file' "0
 ok      test_words ${long}a  1 passed

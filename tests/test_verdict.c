@@ -24,7 +24,7 @@ static char program[512];
 /** Runs graded_program with low limits, which keep tests short, and returns the verdict, which the caller frees. */
 static struct verdict judge(const char *what, double seconds)
 {
-    const struct graded_program graded = {
+    const struct program_to_judge graded = {
         .path = program,
         .seed = 987654321,
         .only_case_name = what,
@@ -209,7 +209,7 @@ static void no_device(void **state)
 
 static void nothing_to_run(void **state)
 {
-    const struct graded_program graded = {.path = "/nonexistent/program"};
+    const struct program_to_judge graded = {.path = "/nonexistent/program"};
     struct verdict verdict;
     struct error error;
 

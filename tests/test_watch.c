@@ -94,7 +94,7 @@ static int tear_down(void **state)
 static enum watch_result wait_for(struct watched *watched, struct error *error)
 {
     error->text[0] = '\0';
-    return watch_wait(&watched->watch, watched->stop[0], -1, saved, watched, error);
+    return watch_wait_for_save_or_key(&watched->watch, watched->stop[0], -1, saved, watched, error);
 }
 
 static void save_that_is_one_step(void **state)

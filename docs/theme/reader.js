@@ -7,7 +7,7 @@
 (function () {
     const MAX_PLAIN_CODE = 34; /* characters that fit into a line on a phone */
     const PREFIX = 'moe-routing:'; /* begins the keys in the browser's storage; a page's name follows */
-    const KINDS = [[/^(chapter_\d+[a-z]?|primer(_together|_machine)?)$/, 'read', 'I have read this page'],
+    const KINDS = [[/^(chapter_\d+[a-z]?(_2)?|primer(_together|_machine)?)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d[a-z]?_\w+$/, 'solved', 'I have solved this exercise']];
 
     function pageOf(address) {

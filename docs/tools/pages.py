@@ -2,8 +2,8 @@
 make_site.py.
 
 Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, its
-reading time, and links to its files and exercises. The lab notes, from the chapter's NOTES.md, are a subpage of this
-page. Each docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become
+reading time, and links to its files and exercises. If the chapter has a PAGE_2.md, this becomes a second such page,
+which follows the first. The lab notes, from the chapter's NOTES.md, are a subpage of the first page. Each docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become
 pages. The page "chapters" lists the chapters and their speed-ups. The Markdown files may have these markers:
 
     <!-- results: ... -->    docs/figures/results.svg, with this alternative text
@@ -30,6 +30,7 @@ ORDER = ("primer", "primer_together", "primer_machine", "chapters", "results", "
          "stepping_in_gdb", "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
+         ("chapters/[0-9][0-9]*_*/PAGE_2.md", "chapter_{number}_2"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
          ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
          ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
@@ -45,7 +46,8 @@ def find_pages():
 
 
 def number_of(page):
-    """Returns a chapter's number, such as "02" or "11a", or "" for any other page, including a chapter's notes."""
+    """Returns a chapter's number, such as "02" or "11a", or "" for any other page, including a chapter's second page and
+    notes."""
     match = re.fullmatch(r"chapters/(\d\d[a-z]?)_[^/]*/README\.md", page.path)
     return match[1] if match else ""
 
@@ -61,14 +63,19 @@ def _notes_of(site, page):
     return _beside(site, page, "NOTES.md") if number_of(page) else None
 
 
-def _chapter_of_notes(site, page):
-    """Returns the chapter whose lab notes the page holds, or None."""
-    chapter = _beside(site, page, "README.md") if page.path.endswith("/NOTES.md") else None
+def _chapter_of(site, page, name):
+    """Returns the chapter of whose file `name` the page is made, or None."""
+    chapter = _beside(site, page, "README.md") if page.path.endswith(f"/{name}") else None
     return chapter if chapter and number_of(chapter) else None
 
 
 def _chapters(site):
     return [page for page in site.pages if number_of(page)]
+
+
+def _in_order(site, chapters):
+    """Returns the chapters' pages in reading order: each chapter, followed by its second page if there is one."""
+    return [page for chapter in chapters for page in (chapter, _beside(site, chapter, "PAGE_2.md")) if page]
 
 
 def _part_of(number):
@@ -88,13 +95,13 @@ def navigation_links(label, before, middle, after):
 
 
 def _way_of_chapter(site, page):
-    chapters = _chapters(site)
-    at = chapters.index(page)
+    pages = _in_order(site, _chapters(site))
+    at = pages.index(page)
     before = after = "<span></span>"
     if at > 0:
-        before = f'<a rel="prev" href="{chapters[at - 1].id}.html">&larr; {chapters[at - 1].title}</a>'
-    if at + 1 < len(chapters):
-        after = f'<a rel="next" href="{chapters[at + 1].id}.html">{chapters[at + 1].title} &rarr;</a>'
+        before = f'<a rel="prev" href="{pages[at - 1].id}.html">&larr; {pages[at - 1].title}</a>'
+    if at + 1 < len(pages):
+        after = f'<a rel="next" href="{pages[at + 1].id}.html">{pages[at + 1].title} &rarr;</a>'
     return navigation_links("Chapters", before, '<a href="chapters.html">All chapters</a>', after)
 
 
@@ -120,11 +127,13 @@ def _item(lead, links):
     return f"<li>{lead}{joined}</li>" if links else ""
 
 
-def _box(site, page, writer, own_pages):
-    """Returns a chapter's info box: its number and part, its size, and links to its files and exercises."""
-    number, part = number_of(page), _part_of(number_of(page))
+def _box(site, chapter, page, writer, own_pages):
+    """Returns the info box of a chapter's page: the chapter's number and part, the page's size, and links to the
+    chapter's files and exercises."""
+    number, part = number_of(chapter), _part_of(number_of(chapter))
     chapters = _chapters(site)
-    place = [chapter.id for chapter in chapters].index(page.id) + 1
+    place = chapters.index(chapter) + 1
+    which = "" if page == chapter else ", page 2"
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
     included = _included(site, page)
     urls = {path: page_text.source_url(site.sources, path) for path in site.sources}
@@ -133,12 +142,12 @@ def _box(site, page, writer, own_pages):
                for path in site.sources if path in included]
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
                  if other.id.startswith(f"exercise_{number}_")]
-    notes = _notes_of(site, page)
+    notes = _notes_of(site, chapter)
     items = _item("Lab notes: ", [(f"{notes.id}.html", notes.title)] if notes else [])
     items += _item("Source: ", sources) + _item("Headers it uses: ", headers)
     items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>'
                      for page_id in own_pages)
-    return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} ({place} of {len(chapters)}), part '
+    return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")}{which} ({place} of {len(chapters)}), part '
             f"{part + 1}: {PARTS[part][1]}. About {minutes} minutes to read, longer with pencil and paper: {writer.words} words, {writer.lines_of_code} lines "
             f"of code.</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
@@ -246,7 +255,8 @@ def _of_part(site, part):
 def _chapter_list(site):
     """Returns a list of each part's chapters with their subjects."""
     return "".join(f"\n<b>Part {part + 1}: {title}</b>\n\n" +
-                   ("".join(f"- [{page.title}](@ref {page.id}): {_idea(page)}\n" for page in _of_part(site, part))
+                   ("".join(f"- [{page.title}](@ref {page.id}): {_idea(page)}\n"
+                            for page in _in_order(site, _of_part(site, part)))
                     or "On its way.\n") for part, (_, title) in enumerate(PARTS))
 
 
@@ -326,14 +336,17 @@ def _how_to_solve(page):
 def _page(site, page, recorded, step_pages):
     writer, text = page_text.write(site, page, lambda marker: _expand_marker(site, recorded, marker))
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
-    if number_of(page):
+    if chapter := _chapter_of(site, page, "PAGE_2.md"):
+        foot = _way_of_chapter(site, page)
+        head += foot + _box(site, chapter, page, writer, [])
+    elif number_of(page):
         way_of_chapter = _way_of_chapter(site, page)
         own = [f"{name}_{number_of(page)}" for name in STEP_PAGES if f"{name}_{number_of(page)}" in step_pages]
-        head += way_of_chapter + _box(site, page, writer, own)
+        head += way_of_chapter + _box(site, page, page, writer, own)
         notes = _notes_of(site, page)
         below = own + ([notes.id] if notes else [])
         foot = way_of_chapter + (subpages(below) if below else "")
-    elif chapter := _chapter_of_notes(site, page):
+    elif chapter := _chapter_of(site, page, "NOTES.md"):
         foot = _way_of_notes(chapter)
         head += foot
     elif page.id == "mainpage":
@@ -361,6 +374,6 @@ def write_pages(site, recorded, step_pages):
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site) +
                             "".join(_speed_ups(site, recorded, part) for part in range(len(PARTS))) +
-                            subpages([page.id for page in _chapters(site)]))
+                            subpages([page.id for page in _in_order(site, _chapters(site))]))
     pages["uses.dox"] = _uses(site)
     return pages

@@ -30,7 +30,8 @@ def _draw_chapter(ax, y, name, rows):
 def draw_waves(data, title):
     """Draws a row of boxes for each phase; the box of an idle half is empty."""
     y, height = TOP, TOP + sum(len(rows) * PITCH + BETWEEN for _, rows in data["chapters"]) - BETWEEN + 8
-    ax = canvas(LEFT + len(data["chapters"][0][1][0][1]) * WIDTH + 4 * GAP, height, title)
+    ax = canvas(LEFT + len(data["chapters"][0][1][0][1]) * WIDTH + 4 * GAP, height + 22, title)
+    write(ax, 14, height + 8, "Green: the half of the wave works. White: it is idle.")
     for name, rows in data["chapters"]:
         y = _draw_chapter(ax, y, name, rows) + BETWEEN
     return ax

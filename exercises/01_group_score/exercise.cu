@@ -33,8 +33,8 @@ static __global__ void group_score_kernel(const float *choice, int num_tokens, i
         group_scores[group] = group_score(choice + group * experts_per_group, experts_per_group);
 }
 
-cudaError_t group_score_launch(const float *choice, int num_tokens, int num_expert_group, int experts_per_group,
-                               float *group_scores)
+cudaError_t sum_two_largest_per_group_launch(const float *choice, int num_tokens, int num_expert_group,
+                                             int experts_per_group, float *group_scores)
 {
     enum { THREADS = 32 };
 

@@ -20,8 +20,8 @@ extern "C" {
  * @param experts_per_group  at least 1
  * @param group_scores       [num_tokens, num_expert_group]
  */
-cudaError_t group_score_launch(const float *choice, int num_tokens, int num_expert_group, int experts_per_group,
-                               float *group_scores);
+cudaError_t sum_two_largest_per_group_launch(const float *choice, int num_tokens, int num_expert_group,
+                                             int experts_per_group, float *group_scores);
 
 #ifdef __cplusplus
 }

@@ -108,8 +108,9 @@ static void check(struct grade_context *grade, struct shape shape, const float *
     const float *const device_choice = grade_device_input(grade, "choice", choice, count * sizeof *choice);
     float *const device_scores = grade_device_output(grade, "group_scores", groups * sizeof *device_scores);
 
-    GRADE_LAUNCH_AND_CHECK(grade, group_score_launch(device_choice, shape.num_tokens, shape.num_expert_group,
-                                                     shape.experts_per_group, device_scores));
+    GRADE_LAUNCH_AND_CHECK(grade,
+                           sum_two_largest_per_group_launch(device_choice, shape.num_tokens, shape.num_expert_group,
+                                                            shape.experts_per_group, device_scores));
 
     const float *const scores = grade_download(grade, device_scores);
 

@@ -72,12 +72,12 @@ static void check(struct grade_context *grade, int num_tokens, int num_experts, 
 
 static void one_token(struct grade_context *grade)
 {
-    check(grade, 1, 32, grade_fill_distinct);
+    check(grade, 1, 32, grade_fill_mostly_distinct);
 }
 
 static void many_tokens(struct grade_context *grade)
 {
-    check(grade, 64, 32, grade_fill_distinct);
+    check(grade, 64, 32, grade_fill_mostly_distinct);
 }
 
 static void equal_scores(struct grade_context *grade)
@@ -88,7 +88,7 @@ static void equal_scores(struct grade_context *grade)
 static void last_block(struct grade_context *grade)
 {
     for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
-        check(grade, num_tokens, 32, grade_fill_distinct);
+        check(grade, num_tokens, 32, grade_fill_mostly_distinct);
 }
 
 static void fewer_experts(struct grade_context *grade)
@@ -96,7 +96,7 @@ static void fewer_experts(struct grade_context *grade)
     static const int counts[] = {1, 5, 20, 31};
 
     for (int i = 0; i < 4; i++)
-        check(grade, 5, counts[i], grade_fill_distinct);
+        check(grade, 5, counts[i], grade_fill_mostly_distinct);
 }
 
 static void infinities(struct grade_context *grade)
@@ -111,7 +111,7 @@ static void shuffles(struct grade_context *grade)
 {
     enum { TOKENS = 4, STEPS = 5, VALUES = 2 };
 
-    check(grade, TOKENS, 32, grade_fill_distinct);
+    check(grade, TOKENS, 32, grade_fill_mostly_distinct);
     grade_check_shuffles_only(grade, TOKENS, STEPS, STEPS * VALUES);
 }
 

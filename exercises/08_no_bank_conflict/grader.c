@@ -85,7 +85,7 @@ static void room(struct grade_context *grade)
     for (int num_leaves = 2; num_leaves <= MAX_LEAVES; num_leaves *= 2) {
         int words = 0;
 
-        GRADE_CALL(grade, &words, tree_words(num_leaves));
+        GRADE_CALL_AND_FETCH_RESULT(grade, &words, tree_words(num_leaves));
         check(grade, num_leaves, grade_fill_counts_random);
         grade_check_at_most(grade, "tree_words", (uint64_t)words,
                             (uint64_t)(num_leaves + num_leaves / 32 + num_leaves / 1024));

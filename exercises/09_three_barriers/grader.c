@@ -75,7 +75,7 @@ static void barriers(struct grade_context *grade)
 
     for (int i = 0; i < 2; i++) {
         check(grade, lists[i], THREADS, grade_fill_counts_positive);
-        grade_check_at_most(grade, "block_barriers", grade_counter(grade, "block_barriers"),
+        grade_check_at_most(grade, "block_barriers", grade_last_launch_counter(grade, "block_barriers"),
                             (uint64_t)(lists[i] * BARRIERS));
     }
 }
@@ -86,7 +86,8 @@ static void shared_memory(struct grade_context *grade)
 
     check(grade, 1, THREADS, grade_fill_counts_positive);
     grade_check_at_most_per_unit(grade, "shared_load_requests and atomic_requests",
-                                 grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"),
+                                 grade_last_launch_counter(grade, "shared_load_requests") +
+                                     grade_last_launch_counter(grade, "atomic_requests"),
                                  READS, WARPS, "warp");
 }
 
@@ -94,7 +95,7 @@ static void shared_memory(struct grade_context *grade)
 static void global_memory(struct grade_context *grade)
 {
     check(grade, 1, THREADS, grade_fill_counts_positive);
-    grade_check_at_most(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+    grade_check_at_most(grade, "global_load_requests", grade_last_launch_counter(grade, "global_load_requests"),
                         THREADS / WARP_SIZE);
 }
 

@@ -12,21 +12,21 @@
 
 // TODO shown
 // Predict four numbers for the launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 slots, in which two blocks
-// write pads. struct fill_forecast in exercise.h defines them.
+// write pads. struct fill_counters_forecast in exercise.h defines them.
 static const int64_t store_requests = -1;
 static const int64_t store_sectors = -1;
 static const int64_t store_bytes = -1;
 static const int64_t block_barriers = -1;
 // END shown
 
-struct fill_forecast forecast_of_shown_launch(void)
+struct fill_counters_forecast forecast_counters_of_shown_launch(void)
 {
     return {store_requests, store_sectors, store_bytes, block_barriers};
 }
 
-struct fill_forecast forecast_of_capacity(int64_t capacity)
+struct fill_counters_forecast forecast_counters_for_capacity(int64_t capacity)
 {
-    struct fill_forecast forecast = {-1, -1, -1, -1};
+    struct fill_counters_forecast forecast = {-1, -1, -1, -1};
 
     // TODO formulas
     // Compute the same four numbers for any capacity that is a multiple of 4, with sorted_token_ids on a 32-byte

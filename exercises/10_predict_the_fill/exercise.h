@@ -15,7 +15,7 @@ enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, SLOTS_PER_FILL_BLOCK =
 enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */
-struct fill_forecast {
+struct fill_counters_forecast {
     int64_t store_requests; /**< number of requests to global memory from store instructions, not from atomics */
     int64_t store_sectors;  /**< total number of 32-byte sectors that these requests access */
     int64_t store_bytes;    /**< number of bytes of sorted_token_ids that are written */
@@ -23,14 +23,14 @@ struct fill_forecast {
 };
 
 /** Returns the learner's forecast of the launch with SHOWN_NUMEL ids and SHOWN_CAPACITY slots. */
-struct fill_forecast forecast_of_shown_launch(void);
+struct fill_counters_forecast forecast_counters_of_shown_launch(void);
 
 /**
  * Returns the learner's forecast of any launch.
  *
  * @param capacity  a multiple of 4, at least 4; sorted_token_ids begins on a 32-byte boundary
  */
-struct fill_forecast forecast_of_capacity(int64_t capacity);
+struct fill_counters_forecast forecast_counters_for_capacity(int64_t capacity);
 
 /**
  * Counts the ids of each expert and writes a pad to every slot. Block 0 counts; the other blocks write the pads.

@@ -75,23 +75,23 @@ static void require(struct grade_context *grade, const char *name, int64_t predi
         grade_fail(grade, "%s: nothing predicted yet; the region \"%s\" says %" PRId64, name, region, predicted);
 }
 
-static struct fill_forecast ask_shown(struct grade_context *grade)
+static struct fill_counters_forecast ask_shown(struct grade_context *grade)
 {
-    struct fill_forecast forecast;
+    struct fill_counters_forecast forecast;
 
-    GRADE_CALL(grade, &forecast, forecast_of_shown_launch());
+    GRADE_CALL_AND_FETCH_RESULT(grade, &forecast, forecast_counters_of_shown_launch());
     return forecast;
 }
 
-static struct fill_forecast ask(struct grade_context *grade, int64_t capacity)
+static struct fill_counters_forecast ask(struct grade_context *grade, int64_t capacity)
 {
-    struct fill_forecast forecast;
+    struct fill_counters_forecast forecast;
 
-    GRADE_CALL(grade, &forecast, forecast_of_capacity(capacity));
+    GRADE_CALL_AND_FETCH_RESULT(grade, &forecast, forecast_counters_for_capacity(capacity));
     return forecast;
 }
 
-static void require_all(struct grade_context *grade, struct fill_forecast forecast, const char *region)
+static void require_all(struct grade_context *grade, struct fill_counters_forecast forecast, const char *region)
 {
     require(grade, "store_requests", forecast.store_requests, region);
     require(grade, "store_sectors", forecast.store_sectors, region);
@@ -141,9 +141,9 @@ static void side_by_side(struct grade_context *grade)
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
 
     check(grade, 1000, CAPACITY, 0);
-    grade_check_at_most(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
+    grade_check_at_most(grade, "global_store_sectors", grade_last_launch_counter(grade, "global_store_sectors"),
                         (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
-    grade_check_at_most(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+    grade_check_at_most(grade, "global_store_requests", grade_last_launch_counter(grade, "global_store_requests"),
                         (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
 }
 
@@ -154,7 +154,7 @@ enum number { REQUESTS, SECTORS, BYTES, BARRIERS };
 
 static const char *const number_names[] = {"store_requests", "store_sectors", "store_bytes", "block_barriers"};
 
-static int64_t number_of(struct fill_forecast forecast, enum number number)
+static int64_t number_of(struct fill_counters_forecast forecast, enum number number)
 {
     const int64_t numbers[] = {forecast.store_requests, forecast.store_sectors, forecast.store_bytes,
                                forecast.block_barriers};
@@ -169,13 +169,13 @@ static uint64_t measure(struct grade_context *grade, enum number number, int num
 
     switch (number) {
     case REQUESTS:
-        return grade_counter(grade, "global_store_requests");
+        return grade_last_launch_counter(grade, "global_store_requests");
     case SECTORS:
-        return grade_counter(grade, "global_store_sectors");
+        return grade_last_launch_counter(grade, "global_store_sectors");
     case BYTES:
         return bytes;
     default:
-        return grade_counter(grade, "block_barriers");
+        return grade_last_launch_counter(grade, "block_barriers");
     }
 }
 

@@ -23,9 +23,9 @@ static __global__ void step_kernel(float *sums, int ranks, int count, int step)
     // END step
 }
 
-cudaError_t all_reduce_launch(float *sums, int ranks, int count)
+cudaError_t all_reduce_launch(float *sums, int num_ranks, int elements_per_rank)
 {
-    for (int step = 0; step < 2 * (ranks - 1); step++)
-        step_kernel<<<(unsigned)ranks, THREADS>>>(sums, ranks, count, step);
+    for (int step = 0; step < 2 * (num_ranks - 1); step++)
+        step_kernel<<<(unsigned)num_ranks, THREADS>>>(sums, num_ranks, elements_per_rank, step);
     return cudaGetLastError();
 }

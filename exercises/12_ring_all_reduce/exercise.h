@@ -13,11 +13,11 @@ enum { THREADS = 64 };
 /**
  * Adds up the arrays of several ranks, element by element; every rank gets all sums.
  *
- * @param sums   [ranks, count] the ranks' arrays, one after the other; changed in place
- * @param ranks  at least 1
- * @param count  a multiple of ranks
+ * @param sums               [num_ranks, elements_per_rank] the ranks' arrays, one after the other; changed in place
+ * @param num_ranks          at least 1
+ * @param elements_per_rank  a multiple of num_ranks
  */
-cudaError_t all_reduce_launch(float *sums, int ranks, int count);
+cudaError_t all_reduce_launch(float *sums, int num_ranks, int elements_per_rank);
 
 #ifdef __cplusplus
 }

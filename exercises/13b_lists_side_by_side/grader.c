@@ -61,8 +61,8 @@ static void all_or_none(struct grade_context *grade)
 static void by_shuffles(struct grade_context *grade)
 {
     check(grade, 2 * TOKENS_PER_WARP, 100, 50, 90);
-    grade_check_at_most_per_unit(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
-    grade_check_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
+    grade_check_at_most_per_unit(grade, "shuffles", grade_last_launch_counter(grade, "shuffles"), 4, 2, "warp");
+    grade_check_at_least(grade, "shuffles", grade_last_launch_counter(grade, "shuffles"), 2,
                          "a lane learns from the others where its candidates end");
     grade_check_counter_is_zero(grade, "votes", "a scan of the counts tells each lane where its candidates end");
     grade_check_counter_is_zero(grade, "atomic_requests",

@@ -51,7 +51,7 @@ static __global__ void ranks_kernel(const float *values, int *ranks)
     ranks[row * WARP_SIZE + lane] = rank;
 }
 
-cudaError_t rank_values_launch(const float *values, int num_rows, int32_t *ranks)
+cudaError_t rank_values_largest_first_launch(const float *values, int num_rows, int32_t *ranks)
 {
     ranks_kernel<<<num_rows, WARP_SIZE>>>(values, ranks);
     return cudaGetLastError();

@@ -18,7 +18,7 @@ enum { WARP_SIZE = 32 };
  * @param ranks   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. Larger values rank
  *                first, 0 ranks before -0, ties go to the lower position, and NaN ranks last
  */
-cudaError_t rank_values_launch(const float *values, int num_rows, int32_t *ranks);
+cudaError_t rank_values_largest_first_launch(const float *values, int num_rows, int32_t *ranks);
 
 #ifdef __cplusplus
 }

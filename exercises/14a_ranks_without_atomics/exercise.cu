@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     }
 }
 
-cudaError_t rank_ids_launch(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks)
+cudaError_t rank_ids_within_expert_launch(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks)
 {
     rank_kernel<<<1, WARP_SIZE>>>(topk_ids, numel, num_experts, ranks);
     return cudaGetLastError();

@@ -19,7 +19,7 @@ enum { WARP_SIZE = 32, MAX_EXPERTS = 256 };
  * @param num_experts  1 to MAX_EXPERTS
  * @param ranks        [numel]; -1 for ids that name no expert
  */
-cudaError_t rank_ids_launch(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks);
+cudaError_t rank_ids_within_expert_launch(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 enum { WARP_SIZE = 32 };
 
 /** Adds up rows. Grid: one block of CONSUMER_WARPS + 1 warps, the last of which copies. */
-static __global__ void add_kernel(const float *rows, int steps, float *sums)
+static __global__ void add_kernel(const float *rows, int num_rows, float *sums)
 {
     __shared__ __align__(128) float ring[STAGES][ROW_LENGTH];
     __shared__ mbarrier filled[STAGES];  /* per phase: 1 arrival, and the bytes that it announces */
@@ -27,7 +27,7 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
         mbarrier_init_fence();
     }
     __syncthreads();
-    for (int step = 0; step < steps; step++) {
+    for (int step = 0; step < num_rows; step++) {
         const int stage = step % STAGES, round = step / STAGES;
 
         if (warp == CONSUMER_WARPS && lane == 0) {
@@ -51,8 +51,8 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
         sums[thread] = sum;
 }
 
-cudaError_t sum_rows_launch(const float *rows, int steps, float *sums)
+cudaError_t sum_rows_launch(const float *rows, int num_rows, float *sums)
 {
-    add_kernel<<<1, (CONSUMER_WARPS + 1) * WARP_SIZE>>>(rows, steps, sums);
+    add_kernel<<<1, (CONSUMER_WARPS + 1) * WARP_SIZE>>>(rows, num_rows, sums);
     return cudaGetLastError();
 }

@@ -89,15 +89,16 @@ static void what_runs_before_the_wait(struct grade_context *grade)
     grade_check_counter_is_zero(grade, "global_store_requests", "a store before WAIT(), or a path without it");
     grade_check_counter_is_zero(grade, "atomic_requests",
                                 "the sum needs the token, so no thread adds to it before WAIT()");
-    grade_check_at_least(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3 * ROWS,
-                         "two warps of a row can load weights, and a thread the bias, before WAIT()");
-    grade_check_at_least(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), ROWS,
-                         "shared memory belongs to the block: the sum can begin before WAIT()");
-    grade_check_at_least(grade, "block_barriers", grade_counter(grade, "block_barriers"), ROWS,
+    grade_check_at_least(grade, "global_load_requests", grade_last_launch_counter(grade, "global_load_requests"),
+                         3 * ROWS, "two warps of a row can load weights, and a thread the bias, before WAIT()");
+    grade_check_at_least(grade, "shared_store_requests", grade_last_launch_counter(grade, "shared_store_requests"),
+                         ROWS, "shared memory belongs to the block: the sum can begin before WAIT()");
+    grade_check_at_least(grade, "block_barriers", grade_last_launch_counter(grade, "block_barriers"), ROWS,
                          "the barrier waits only for the own block: it can stand before WAIT()");
-    grade_check_at_most_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 3, ROWS,
+    grade_check_at_most_per_unit(grade, "global_load_requests",
+                                 grade_last_launch_counter(grade, "global_load_requests"), 3, ROWS, "row");
+    grade_check_at_most_per_unit(grade, "block_barriers", grade_last_launch_counter(grade, "block_barriers"), 1, ROWS,
                                  "row");
-    grade_check_at_most_per_unit(grade, "block_barriers", grade_counter(grade, "block_barriers"), 1, ROWS, "row");
 }
 
 const struct grade_case grade_cases[] = {

@@ -67,9 +67,9 @@ static int make_call(const struct workspace_call *call)
     return number < 0 ? take(call) : number;
 }
 
-struct call_workspaces find_workspaces_of_calls(const struct workspace_call *calls, int num_calls)
+struct workspace_call_results make_workspace_calls(const struct workspace_call *calls, int num_calls)
 {
-    struct call_workspaces results;
+    struct workspace_call_results results;
 
     num_workspaces = 0;
     for (int i = 0; i < num_calls; i++) {

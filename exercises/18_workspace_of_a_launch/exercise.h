@@ -19,13 +19,13 @@ struct workspace_call {
 };
 
 /** The results of several calls, in the order of the calls. */
-struct call_workspaces {
+struct workspace_call_results {
     int8_t workspace_index[MAX_CALLS]; /**< index of the call's workspace, from 0; -1 if none was left */
     int8_t num_allocated[MAX_CALLS];   /**< number of workspaces that were allocated during the call */
 };
 
 /** Makes the calls one after another, starting without any workspace. `num_calls` is at most MAX_CALLS. */
-struct call_workspaces find_workspaces_of_calls(const struct workspace_call *calls, int num_calls);
+struct workspace_call_results make_workspace_calls(const struct workspace_call *calls, int num_calls);
 
 #ifdef __cplusplus
 }

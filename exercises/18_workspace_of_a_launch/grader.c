@@ -29,7 +29,7 @@ static const char *reason_apart(const struct workspace_call *a, const struct wor
 }
 
 static void check_pair(struct grade_context *grade, const struct workspace_call *calls,
-                       const struct call_workspaces *got, int i, int j)
+                       const struct workspace_call_results *got, int i, int j)
 {
     const char *const reason = reason_apart(&calls[i], &calls[j]);
     const bool same = got->workspace_index[i] == got->workspace_index[j];
@@ -46,12 +46,12 @@ static void check_pair(struct grade_context *grade, const struct workspace_call 
 /** Makes the calls and checks the results; at most `most` workspaces may be allocated. */
 static void check(struct grade_context *grade, const struct workspace_call *calls, int num_calls, int most)
 {
-    struct call_workspaces got;
+    struct workspace_call_results got;
     char name[96];
     int allocated = 0;
 
     grade_describe_input(grade, "%d calls", num_calls);
-    GRADE_CALL(grade, &got, find_workspaces_of_calls(calls, num_calls));
+    GRADE_CALL_AND_FETCH_RESULT(grade, &got, make_workspace_calls(calls, num_calls));
     for (int j = 0; j < num_calls; j++) {
         allocated += got.num_allocated[j];
         if (calls[j].capture && got.num_allocated[j] != 0)

@@ -30,7 +30,7 @@ static __global__ void ranks_kernel(const float *scores, int num_tokens, int *ra
     // END kernel
 }
 
-cudaError_t rank_groups_launch(const float *scores, int num_tokens, int *ranks)
+cudaError_t rank_groups_best_first_launch(const float *scores, int num_tokens, int *ranks)
 {
     enum { WARPS = 4 };
 

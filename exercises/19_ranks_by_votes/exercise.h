@@ -18,7 +18,7 @@ enum { WARP_SIZE = 32, NUM_GROUPS = 8 };
  * @param num_tokens  at least 1
  * @param ranks       [num_tokens, 8]: 0 for the best group, 7 for the last
  */
-cudaError_t rank_groups_launch(const float *scores, int num_tokens, int *ranks);
+cudaError_t rank_groups_best_first_launch(const float *scores, int num_tokens, int *ranks);
 
 #ifdef __cplusplus
 }

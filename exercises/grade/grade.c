@@ -82,14 +82,14 @@ static _Noreturn void end_as(struct grade_context *grade, enum grade_result resu
     end_case(grade, result, format, arguments);
 }
 
-_Noreturn void grade_fail_launch(struct grade_context *grade, cudaError_t status, const char *text)
+_Noreturn void grade_end_case_with_launch_failure(struct grade_context *grade, cudaError_t status, const char *text)
 {
     grade->failed_launch_status = status;
     end_as(grade, GRADE_FAULTED, "%s",
-           grade->shared_results && grade->shared_results->fault[0] ? grade->shared_results->fault : text);
+           grade->child_results && grade->child_results->fault[0] ? grade->child_results->fault : text);
 }
 
-_Noreturn void grade_end_ungraded(struct grade_context *grade, const struct error *error)
+_Noreturn void grade_end_case_ungraded(struct grade_context *grade, const struct error *error)
 {
     end_as(grade, GRADE_UNGRADED, "not your fault: %s", error->text);
 }
@@ -101,7 +101,7 @@ struct random *grade_random(struct grade_context *grade)
     return &grade->random;
 }
 
-void grade_fill_distinct(struct random *random, float *values, int count)
+void grade_fill_mostly_distinct(struct random *random, float *values, int count)
 {
     for (int i = 0; i < count; i++)
         values[i] = random_normal(random);
@@ -133,13 +133,13 @@ void *grade_allocate_host(struct grade_context *grade, size_t bytes)
 
         if (!larger) {
             error_set(&error, "out of memory");
-            grade_end_ungraded(grade, &error);
+            grade_end_case_ungraded(grade, &error);
         }
         grade->host_allocations = larger;
         grade->max_host_allocations = most;
     }
     if (!memory_allocate(&memory, bytes, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     grade->host_allocations[grade->num_host_allocations++] = memory;
     return memory;
 }
@@ -153,10 +153,10 @@ static struct grade_array *add_array(struct grade_context *grade, const char *na
 
     if (grade->num_arrays == GRADE_MAX_ARRAYS) {
         error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     }
     if (!device_buffer_allocate(&array->buffer, name, bytes, 0, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     array->name = name;
     array->initial_contents = NULL;
     grade->num_arrays++;
@@ -169,7 +169,7 @@ static struct grade_array *add_copy(struct grade_context *grade, const char *nam
     struct error error;
 
     if (!device_buffer_upload(&array->buffer, host, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     return array;
 }
 
@@ -193,7 +193,7 @@ void *grade_device_output(struct grade_context *grade, const char *name, size_t 
     struct error error;
 
     if (!device_buffer_poison(&array->buffer, GRADE_POISON_BYTE, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     return array->buffer.data;
 }
 
@@ -212,7 +212,7 @@ const void *grade_download(struct grade_context *grade, const void *device)
             break;
         }
     }
-    grade_end_ungraded(grade, &error);
+    grade_end_case_ungraded(grade, &error);
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
@@ -223,14 +223,14 @@ void grade_read_and_reset_counters(struct grade_context *grade)
     backend_reset_counters();
 }
 
-void grade_check_launch(struct grade_context *grade)
+void grade_check_launch_and_arrays(struct grade_context *grade)
 {
     const cudaError_t status = grade->child_status;
     struct error error;
 
     if (status != cudaSuccess) {
         error_set_launch_failure(status, &error);
-        grade_fail_launch(grade, status, error.text);
+        grade_end_case_with_launch_failure(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];

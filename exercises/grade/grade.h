@@ -49,7 +49,7 @@ struct random *grade_random(struct grade_context *grade);
 void *grade_allocate_host(struct grade_context *grade, size_t bytes);
 
 /** Fills an array with normally distributed numbers, nearly all of which are distinct. */
-void grade_fill_distinct(struct random *random, float *values, int count);
+void grade_fill_mostly_distinct(struct random *random, float *values, int count);
 
 /** Fills an array with -1, 0 and 1, so that many elements are equal. */
 void grade_fill_ties(struct random *random, float *values, int count);
@@ -77,34 +77,42 @@ enum { GRADE_POISON_BYTE = 0xa5 };
 /**
  * Launches the kernel, waits for it and checks the launch: GRADE_LAUNCH_AND_CHECK(grade, warp_maximum_launch(...)). On
  * the simulator, the learner's code runs in its own process, and only its changes to device memory are kept.
- * Afterwards, grade_counter() refers to this launch.
+ * Afterwards, grade_last_launch_counter() refers to this launch.
  */
-#define GRADE_LAUNCH_AND_CHECK(grade, launch) (GRADE_LAUNCH(grade, launch), grade_check_launch(grade))
+#define GRADE_LAUNCH_AND_CHECK(grade, launch) \
+    (GRADE_LAUNCH_AND_FETCH_STATUS(grade, launch), grade_check_launch_and_arrays(grade))
 
 /** Fails the case if the last launch had an error or a fault, wrote to a guard band or changed an input. */
-void grade_check_launch(struct grade_context *grade);
+void grade_check_launch_and_arrays(struct grade_context *grade);
 
 /**
  * Launches the kernel and waits for it, like GRADE_LAUNCH_AND_CHECK(), but returns the status, so that the grader can
- * check it before it calls grade_check_launch().
+ * check it before it calls grade_check_launch_and_arrays().
  */
-#define GRADE_LAUNCH(grade, launch) \
-    (grade_fork_child(grade) ? grade_child_store_status(grade, (launch)) : (void)0, grade_fetch_child_status(grade))
+#define GRADE_LAUNCH_AND_FETCH_STATUS(grade, launch)                                                 \
+    (grade_fork_and_is_learner_process(grade) ? grade_child_store_status(grade, (launch)) : (void)0, \
+     grade_fetch_child_status(grade))
 cudaError_t grade_fetch_child_status(struct grade_context *grade);
 
 /**
- * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_CALL(grade, &forecast,
- * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_MAX_RESULT_BYTES bytes.
+ * Calls a learner's function that returns numbers instead of launching a kernel, and stores what it returns in *result:
+ * GRADE_CALL_AND_FETCH_RESULT(grade, &words, tree_words(num_leaves)). The result must not contain pointers or exceed
+ * GRADE_MAX_RESULT_BYTES bytes.
  */
-#define GRADE_CALL(grade, result, call)                                                                          \
-    (grade_fork_child(grade) ? (*(result) = (call), grade_child_store_result(grade, (result), sizeof *(result))) \
-                             : (void)0,                                                                          \
+#define GRADE_CALL_AND_FETCH_RESULT(grade, result, call)                                     \
+    (grade_fork_and_is_learner_process(grade)                                                \
+         ? (*(result) = (call), grade_child_store_result(grade, (result), sizeof *(result))) \
+         : (void)0,                                                                          \
      grade_fetch_child_result(grade, (result), sizeof *(result)))
 enum { GRADE_MAX_RESULT_BYTES = 256 };
 
-/* The parts of GRADE_LAUNCH() and GRADE_CALL(), defined in grade_child.c. */
+/*
+ * The parts of GRADE_LAUNCH_AND_FETCH_STATUS() and GRADE_CALL_AND_FETCH_RESULT(), defined in grade_child.c.
+ * grade_fork_and_is_learner_process() returns true in the process that runs the learner's code: the child or, on a GPU,
+ * the grader itself.
+ */
 void grade_fetch_child_result(struct grade_context *grade, void *result, size_t bytes);
-bool grade_fork_child(struct grade_context *grade);
+bool grade_fork_and_is_learner_process(struct grade_context *grade);
 void grade_child_store_status(struct grade_context *grade, cudaError_t status);
 void grade_child_store_result(struct grade_context *grade, const void *result, size_t bytes);
 
@@ -162,10 +170,10 @@ void grade_check_align(struct grade_context *grade, const struct align_implement
 bool grade_has_counters(const struct grade_context *grade);
 
 /** Returns the counter with this name in common/simt/counter_list.h, for example "shuffles" or "block_barriers". */
-uint64_t grade_counter(struct grade_context *grade, const char *name);
+uint64_t grade_last_launch_counter(struct grade_context *grade, const char *name);
 
 /** Returns the counter `name` of a single kernel; `kernel` is its name in the launch, without template arguments. */
-uint64_t grade_kernel_counter(struct grade_context *grade, const char *kernel, const char *name);
+uint64_t grade_last_launch_kernel_counter(struct grade_context *grade, const char *kernel, const char *name);
 
 /** Reports a measured figure to the learner, without judging it. */
 void grade_report_measurement(struct grade_context *grade, const char *name, double value);
@@ -199,9 +207,10 @@ void grade_check_counter_is_zero(struct grade_context *grade, const char *name, 
 
 /**
  * Fails unless lanes exchange data by shuffles only: each of `num_warps` warps must load its input in one request and
- * use `least` to `most` shuffles, but no votes, shared memory or atomics.
+ * use `min_shuffles_per_warp` to `max_shuffles_per_warp` shuffles, but no votes, shared memory or atomics.
  */
-void grade_check_shuffles_only(struct grade_context *grade, int num_warps, int least, int most);
+void grade_check_shuffles_only(struct grade_context *grade, int num_warps, int min_shuffles_per_warp,
+                               int max_shuffles_per_warp);
 
 /**
  * Reports the measured figure if the prediction is right; otherwise fails without revealing the figure: "shuffles: you

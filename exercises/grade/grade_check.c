@@ -69,17 +69,17 @@ static uint64_t find_counter(struct grade_context *grade, const struct counter *
         if (strcmp(counters[i].name, name) == 0)
             return counters[i].value;
     error_set(&error, "the grader asks for a counter \"%s\", which is not there", name);
-    grade_end_ungraded(grade, &error);
+    grade_end_case_ungraded(grade, &error);
 }
 
-uint64_t grade_counter(struct grade_context *grade, const char *name)
+uint64_t grade_last_launch_counter(struct grade_context *grade, const char *name)
 {
     if (strcmp(name, "global_atomic_requests") == 0)
         return grade->counters.global_atomic_requests;
     return grade_has_counters(grade) ? find_counter(grade, grade->counters.totals, name) : 0;
 }
 
-uint64_t grade_kernel_counter(struct grade_context *grade, const char *kernel, const char *name)
+uint64_t grade_last_launch_kernel_counter(struct grade_context *grade, const char *kernel, const char *name)
 {
     for (int i = 0; i < grade->counters.num_kernels; i++)
         if (strcmp(grade->counters.kernels[i].name, kernel) == 0)
@@ -120,7 +120,7 @@ void grade_check_at_most(struct grade_context *grade, const char *name, uint64_t
 
 void grade_check_no_divergence(struct grade_context *grade)
 {
-    const uint64_t measured = grade_counter(grade, "divergent_branches");
+    const uint64_t measured = grade_last_launch_counter(grade, "divergent_branches");
     char places[400];
 
     grade_report_measurement(grade, "divergent_branches", (double)measured);
@@ -137,7 +137,7 @@ void grade_check_no_divergence(struct grade_context *grade)
 
 void grade_check_no_bank_conflicts(struct grade_context *grade)
 {
-    const uint64_t measured = grade_counter(grade, "shared_conflicts");
+    const uint64_t measured = grade_last_launch_counter(grade, "shared_conflicts");
 
     grade_report_measurement(grade, "shared_conflicts", (double)measured);
     if (measured > 0)
@@ -145,9 +145,10 @@ void grade_check_no_bank_conflicts(struct grade_context *grade)
                    "over budget: shared_conflicts: %" PRIu64 ", at most 0 are allowed; loads: %" PRIu64
                    " wavefronts for %" PRIu64 " requests; stores: %" PRIu64 " for %" PRIu64 ERROR_ADVICE_PREFIX
                    "the lanes of each load, and of each store, in different banks: word i is in bank i %% 32",
-                   measured, grade_counter(grade, "shared_load_wavefronts"),
-                   grade_counter(grade, "shared_load_requests"), grade_counter(grade, "shared_store_wavefronts"),
-                   grade_counter(grade, "shared_store_requests"));
+                   measured, grade_last_launch_counter(grade, "shared_load_wavefronts"),
+                   grade_last_launch_counter(grade, "shared_load_requests"),
+                   grade_last_launch_counter(grade, "shared_store_wavefronts"),
+                   grade_last_launch_counter(grade, "shared_store_requests"));
 }
 
 void grade_check_at_most_per_unit(struct grade_context *grade, const char *name, uint64_t measured, uint64_t limit,
@@ -174,24 +175,25 @@ void grade_check_at_least(struct grade_context *grade, const char *name, uint64_
 
 void grade_check_counter_is_zero(struct grade_context *grade, const char *name, const char *why)
 {
-    const uint64_t measured = grade_counter(grade, name);
+    const uint64_t measured = grade_last_launch_counter(grade, name);
 
     if (measured > 0)
         grade_fail(grade, "no %s are needed here, and %" PRIu64 " were counted: %s", name, measured, why);
 }
 
-void grade_check_shuffles_only(struct grade_context *grade, int num_warps, int least, int most)
+void grade_check_shuffles_only(struct grade_context *grade, int num_warps, int min_shuffles_per_warp,
+                               int max_shuffles_per_warp)
 {
     static const char *const others[] = {"votes", "shared_load_requests", "shared_store_requests", "atomic_requests"};
-    const uint64_t shuffles = grade_counter(grade, "shuffles");
+    const uint64_t shuffles = grade_last_launch_counter(grade, "shuffles");
 
-    grade_check_at_most_per_unit(grade, "shuffles", shuffles, (uint64_t)most, num_warps, "warp");
+    grade_check_at_most_per_unit(grade, "shuffles", shuffles, (uint64_t)max_shuffles_per_warp, num_warps, "warp");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         grade_check_counter_is_zero(grade, others[i], "lanes learn from each other by shuffles");
-    grade_check_at_least(grade, "shuffles", shuffles, (uint64_t)(least * num_warps),
+    grade_check_at_least(grade, "shuffles", shuffles, (uint64_t)(min_shuffles_per_warp * num_warps),
                          "how else do lanes learn from each other?");
-    grade_check_at_most_per_unit(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1,
-                                 num_warps, "warp");
+    grade_check_at_most_per_unit(grade, "global_load_requests",
+                                 grade_last_launch_counter(grade, "global_load_requests"), 1, num_warps, "warp");
 }
 
 void grade_check_prediction(struct grade_context *grade, const char *name, int64_t predicted, uint64_t measured)

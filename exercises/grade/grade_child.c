@@ -28,13 +28,13 @@ bool grade_allocate_child_results(struct grade_context *grade)
 {
     if (!grade_has_counters(grade))
         return true;
-    grade->shared_results = mmap(NULL, sizeof *grade->shared_results, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (grade->shared_results == MAP_FAILED)
-        grade->shared_results = NULL;
+    grade->child_results = mmap(NULL, sizeof *grade->child_results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                                -1, 0);
+    if (grade->child_results == MAP_FAILED)
+        grade->child_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
     backend_enable_request_counts_by_line();
-    return grade->shared_results && backend_share_memory_with_forks();
+    return grade->child_results && backend_share_memory_with_forks();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static void become_the_learners(pid_t parent)
 
 void grade_child_store_status(struct grade_context *grade, cudaError_t status)
 {
-    struct grade_child_outcome *const results = grade->shared_results;
+    struct grade_child_results *const results = grade->child_results;
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
@@ -68,8 +68,8 @@ void grade_child_store_status(struct grade_context *grade, cudaError_t status)
 
 void grade_child_store_result(struct grade_context *grade, const void *result, size_t bytes)
 {
-    if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
-        memcpy(grade->shared_results->result, result, bytes);
+    if (grade->child_results && bytes <= sizeof grade->child_results->result)
+        memcpy(grade->child_results->result, result, bytes);
     grade_child_store_status(grade, cudaSuccess);
 }
 
@@ -97,9 +97,9 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
                  WEXITSTATUS(status));
 }
 
-bool grade_fork_child(struct grade_context *grade)
+bool grade_fork_and_is_learner_process(struct grade_context *grade)
 {
-    struct grade_child_outcome *const results = grade->shared_results;
+    struct grade_child_results *const results = grade->child_results;
     const pid_t parent = getpid();
     struct rusage used = {0};
     int status = 0;
@@ -134,9 +134,9 @@ bool grade_fork_child(struct grade_context *grade)
 cudaError_t grade_fetch_child_status(struct grade_context *grade)
 {
     if (grade->child_abnormal_end[0])
-        grade_fail_launch(grade, cudaErrorLaunchFailure, grade->child_abnormal_end);
-    if (grade->shared_results)
-        grade->counters = grade->shared_results->counters;
+        grade_end_case_with_launch_failure(grade, cudaErrorLaunchFailure, grade->child_abnormal_end);
+    if (grade->child_results)
+        grade->counters = grade->child_results->counters;
     else
         grade_read_and_reset_counters(grade);
     return grade->child_status;
@@ -145,6 +145,6 @@ cudaError_t grade_fetch_child_status(struct grade_context *grade)
 void grade_fetch_child_result(struct grade_context *grade, void *result, size_t bytes)
 {
     grade_fetch_child_status(grade);
-    if (grade->shared_results && bytes <= sizeof grade->shared_results->result)
-        memcpy(result, grade->shared_results->result, bytes);
+    if (grade->child_results && bytes <= sizeof grade->child_results->result)
+        memcpy(result, grade->child_results->result, bytes);
 }

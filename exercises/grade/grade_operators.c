@@ -27,7 +27,7 @@ static cudaError_t launched(void)
 static cudaError_t launch_gate(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream)
 {
-    if (grade_fork_child(grade_now))
+    if (grade_fork_and_is_learner_process(grade_now))
         grade_child_store_status(grade_now, gate_launch_now(problem, buffers, stream));
     return launched();
 }
@@ -35,7 +35,7 @@ static cudaError_t launch_gate(const struct gate_problem *problem, const struct 
 static cudaError_t launch_align(const struct align_problem *problem, const struct align_buffers *buffers,
                                 cudaStream_t stream)
 {
-    if (grade_fork_child(grade_now))
+    if (grade_fork_and_is_learner_process(grade_now))
         grade_child_store_status(grade_now, align_launch_now(problem, buffers, stream));
     return launched();
 }
@@ -48,9 +48,9 @@ static void settle(struct grade_context *grade, const struct error *error)
     if (error->result == RUN_VERIFIED)
         return;
     if (error->result != RUN_WRONG)
-        grade_end_ungraded(grade, error);
+        grade_end_case_ungraded(grade, error);
     if (status_now != cudaSuccess)
-        grade_fail_launch(grade, status_now, error->text);
+        grade_end_case_with_launch_failure(grade, status_now, error->text);
     grade_fail(grade, "%s", error->text);
 }
 
@@ -79,7 +79,7 @@ void grade_check_gate(struct grade_context *grade, grade_gate_launch_function *l
     struct error error = {0};
 
     if (!gate_problem_check(problem, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     gate_problem_describe(problem, described, sizeof described);
     grade_describe_input(grade, "%s; logits: %s", described, gate_dist_names[dist]);
     gate_launch_now = launch;
@@ -117,11 +117,11 @@ void grade_check_align(struct grade_context *grade, const struct align_implement
     struct error error = {0};
 
     if (!align_shape_check(&whole, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     if (whole.capacity == 0)
         whole.capacity = implementation->capacity ? implementation->capacity(&whole) : align_capacity(&whole);
     if (!align_problem_check(&whole, &error))
-        grade_end_ungraded(grade, &error);
+        grade_end_case_ungraded(grade, &error);
     align_problem_describe(&whole, described, sizeof described);
     grade_describe_input(grade, "%s; ids: %s%s", described, align_dist_names[ids->dist],
                          ids->has_expert_map ? ", with a map" : "");

@@ -12,7 +12,7 @@ enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_INPUT_DESCRIPTION
 enum { GRADE_MAX_MEASUREMENTS = 64, GRADE_MEASUREMENT_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns to the grader. */
-struct grade_child_outcome {
+struct grade_child_results {
     bool ended_normally; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
@@ -41,9 +41,9 @@ struct grade_context {
     uint64_t seed;
     struct random random;
     struct backend_info backend;
-    struct grade_child_outcome *shared_results; /**< shared with the learner's processes; NULL on a GPU */
-    cudaError_t child_status;     /**< the launch's status, set by grade_fork_child() and grade_child_store_status() */
-    char child_abnormal_end[192]; /**< how the process ended if not normally, or "" */
+    struct grade_child_results *child_results; /**< shared with the learner's processes; NULL on a GPU */
+    cudaError_t child_status;                  /**< the launch's status */
+    char child_abnormal_end[192];              /**< how the process ended if not normally, or "" */
     struct run_counters
         counters; /**< counters of the launches that GRADE_LAUNCH_AND_CHECK() or a similar function waited for */
     char input_description[GRADE_INPUT_DESCRIPTION_SIZE];
@@ -69,9 +69,9 @@ void grade_read_and_reset_counters(struct grade_context *grade);
 
 /** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
  * `text`. */
-_Noreturn void grade_fail_launch(struct grade_context *grade, cudaError_t status, const char *text);
+_Noreturn void grade_end_case_with_launch_failure(struct grade_context *grade, cudaError_t status, const char *text);
 
 /** Ends the case because of a problem that is not the learner's fault. */
-_Noreturn void grade_end_ungraded(struct grade_context *grade, const struct error *error);
+_Noreturn void grade_end_case_ungraded(struct grade_context *grade, const struct error *error);
 
 #endif

@@ -73,7 +73,7 @@ int command_make_stepper_page(struct learn_session *learn, const struct parsed_c
         return learn_print_error(&error);
     snprintf(trace, sizeof trace, "%s/%s.json", folder, exercise->name);
     snprintf(page, sizeof page, "%s/%s.html", folder, exercise->name);
-    code = grade_file(learn, exercise, &grading);
+    code = learn_grade_exercise_and_show_result(learn, exercise, &grading);
     if (code != LEARN_DONE)
         return code;
     if (!make_page(learn, exercise, trace, page, &error))

@@ -52,13 +52,13 @@ static bool show_start(struct learn_session *learn, const struct exercise **curr
     *current = learn_current_exercise(learn);
     if (!*current) {
         learn_unlock_progress(learn);
-        show_next_exercise(learn, NULL);
+        show_next_exercise_or_all_passed(learn, NULL);
         return true;
     }
     fputc('\n', learn->terminal.stream);
-    show_exercise(learn, *current);
-    if (learn_begin_exercise(learn, *current, error)) {
-        learn_set_current_exercise(learn, *current);
+    show_exercise_title_and_files(learn, *current);
+    if (learn_copy_exercise_unless_begun(learn, *current, error)) {
+        learn_set_resume_exercise(learn, *current);
         return learn_write_and_unlock_progress(learn, error);
     }
     learn_unlock_progress(learn);
@@ -78,8 +78,8 @@ static void move_on(struct learn_session *learn)
         return;
     }
     next = learn_current_exercise(learn);
-    if (next && learn_begin_exercise(learn, next, &error)) {
-        learn_set_current_exercise(learn, next);
+    if (next && learn_copy_exercise_unless_begun(learn, next, &error)) {
+        learn_set_resume_exercise(learn, next);
         learn_write_and_unlock_progress(learn, &error);
     } else {
         learn_unlock_progress(learn);
@@ -88,7 +88,7 @@ static void move_on(struct learn_session *learn)
         learn_print_error(&error);
     fputc('\n', learn->terminal.stream);
     show_progress(learn);
-    show_next_exercise(learn, next);
+    show_next_exercise_or_all_passed(learn, next);
 }
 
 /** Grades the exercise. Returns the exercise, or NULL if it has passed. */
@@ -98,7 +98,8 @@ static const struct exercise *grade(struct learn_session *learn, const struct ex
     const bool had_passed = before && before->has_passed;
 
     fputc('\n', learn->terminal.stream);
-    if (grade_file(learn, exercise, &(struct grading_options){.is_watching = true, .show_output = show_output}) !=
+    if (learn_grade_exercise_and_show_result(
+            learn, exercise, &(struct grading_options){.is_watching = true, .show_output = show_output}) !=
         LEARN_PASSED)
         return exercise;
     if (!had_passed)
@@ -150,8 +151,8 @@ static enum watch_result wait_for(struct learn_session *learn, struct folder_wat
                                   char *key, struct error *error)
 {
     const bool keys = *key && terminal_begin_single_keys(&learn->terminal);
-    const enum watch_result result = watch_wait(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1, note_saved,
-                                                saved, error);
+    const enum watch_result result = watch_wait_for_save_or_key(watch, interrupt_poll_descriptor(),
+                                                                keys ? STDIN_FILENO : -1, note_saved, saved, error);
 
     if (result == WATCH_KEY_PRESSED)
         *key = read_key();

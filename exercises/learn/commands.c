@@ -51,7 +51,7 @@ int command_run(struct learn_session *learn, const struct parsed_command *parsed
 
     if (!exercise)
         return learn_print_error(&error);
-    return grade_file(learn, exercise, &parsed->grading);
+    return learn_grade_exercise_and_show_result(learn, exercise, &parsed->grading);
 }
 
 /**
@@ -65,7 +65,7 @@ static struct progress_entry *begin_entry(struct learn_session *learn, const str
 
     if (!learn_lock_and_read_progress(learn, error))
         return NULL;
-    if (progress_find(&learn->progress, exercise->name) || learn_begin_exercise(learn, exercise, error))
+    if (progress_find(&learn->progress, exercise->name) || learn_copy_exercise_unless_begun(learn, exercise, error))
         entry = progress_find(&learn->progress, exercise->name);
     if (!entry)
         learn_unlock_progress(learn);
@@ -102,7 +102,7 @@ static int give_hint(struct learn_session *learn, const struct exercise *exercis
 
     if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
-    if (!learn_begin_exercise(learn, exercise, &error)) {
+    if (!learn_copy_exercise_unless_begun(learn, exercise, &error)) {
         learn_unlock_progress(learn);
         return learn_print_error(&error);
     }
@@ -202,7 +202,7 @@ int command_reset(struct learn_session *learn, const struct parsed_command *pars
     entry->last_result = PROGRESS_UNGRADED;
     entry->has_passed = entry->solution_refused = false;
     entry->num_hints_shown = 0;
-    learn_set_current_exercise(learn, exercise);
+    learn_set_resume_exercise(learn, exercise);
     if (!learn_write_and_unlock_progress(learn, &error))
         learn_print_error(&error);
     show_reset(learn, exercise, kept);
@@ -259,8 +259,8 @@ int command_solution(struct learn_session *learn, const struct parsed_command *p
  */
 static bool go_to(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
-    if (learn_begin_exercise(learn, exercise, error)) {
-        learn_set_current_exercise(learn, exercise);
+    if (learn_copy_exercise_unless_begun(learn, exercise, error)) {
+        learn_set_resume_exercise(learn, exercise);
         return learn_write_and_unlock_progress(learn, error);
     }
     learn_unlock_progress(learn);
@@ -276,10 +276,10 @@ int command_next(struct learn_session *learn, const struct parsed_command *parse
     if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
     left = learn_has_begun_current_exercise(learn) ? learn_current_exercise(learn) : NULL;
-    next = left ? learn_next_exercise(learn, left) : learn_current_exercise(learn);
+    next = left ? learn_next_unpassed_exercise(learn, left) : learn_current_exercise(learn);
     if (!next && !left) {
         learn_unlock_progress(learn);
-        show_next_exercise(learn, NULL);
+        show_next_exercise_or_all_passed(learn, NULL);
         return LEARN_DONE;
     }
     if (!go_to(learn, next ? next : left, &error))
@@ -287,6 +287,6 @@ int command_next(struct learn_session *learn, const struct parsed_command *parse
     if (left)
         terminal_print(&learn->terminal, STYLE_PLAIN, next ? "%s is left for later.\n" : "Only %s is left.\n",
                        left->name);
-    show_next_exercise(learn, next ? next : left);
+    show_next_exercise_or_all_passed(learn, next ? next : left);
     return LEARN_DONE;
 }

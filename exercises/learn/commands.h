@@ -21,7 +21,8 @@ struct grading_options {
  * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
  * an exit code. If Ctrl-C ended the run early, nothing is recorded or shown.
  */
-int grade_file(struct learn_session *learn, const struct exercise *exercise, const struct grading_options *grading);
+int learn_grade_exercise_and_show_result(struct learn_session *learn, const struct exercise *exercise,
+                                         const struct grading_options *grading);
 
 /** The words after the command's name, parsed. */
 struct parsed_command {

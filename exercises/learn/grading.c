@@ -64,7 +64,7 @@ static int refuse_file(const struct learn_session *learn, const struct attempt *
 
 static bool run_built(struct attempt *attempt, struct error *error)
 {
-    struct graded_program program = {.path = attempt->built.program_path, .seed = attempt->seed};
+    struct program_to_judge program = {.path = attempt->built.program_path, .seed = attempt->seed};
 
     if (attempt->grading->on_gpu)
         program.limits = (struct verdict_limits){.seconds_per_case = 60, .memory_bytes = SIZE_MAX};
@@ -135,7 +135,7 @@ static void note(struct learn_session *learn, const struct attempt *attempt)
         return;
     entry->last_result = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
     if (passed && !entry->has_passed)
-        learn_set_current_exercise(learn, attempt->exercise); /* so that `next` continues after this exercise */
+        learn_set_resume_exercise(learn, attempt->exercise); /* so that `next` continues after this exercise */
     entry->has_passed |= passed;
 }
 
@@ -205,7 +205,8 @@ static void free_attempt(struct attempt *attempt)
     free(attempt->text);
 }
 
-int grade_file(struct learn_session *learn, const struct exercise *exercise, const struct grading_options *grading)
+int learn_grade_exercise_and_show_result(struct learn_session *learn, const struct exercise *exercise,
+                                         const struct grading_options *grading)
 {
     struct attempt attempt = {.exercise = exercise, .grading = grading};
     struct error error = {0};
@@ -219,7 +220,7 @@ int grade_file(struct learn_session *learn, const struct exercise *exercise, con
     }
     learn_learner_file_path(exercise, attempt.path);
     attempt.seed = grading->has_seed ? grading->seed : verdict_fresh_seed();
-    if (learn_begin_exercise(learn, exercise, &error)) {
+    if (learn_copy_exercise_unless_begun(learn, exercise, &error)) {
         code = grade_copy(learn, &attempt);
     } else {
         learn_unlock_progress(learn);

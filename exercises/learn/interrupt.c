@@ -40,7 +40,7 @@ int interrupt_last_signal(void)
     return seen;
 }
 
-int interrupt_descriptor(void)
+int interrupt_poll_descriptor(void)
 {
     return ends[0];
 }

@@ -14,7 +14,7 @@ bool interrupt_install_handlers(struct error *error);
 int interrupt_last_signal(void);
 
 /** Returns a descriptor that becomes readable when a signal arrives. */
-int interrupt_descriptor(void);
+int interrupt_poll_descriptor(void);
 
 /** Terminates the process as the last signal would have done. Returns only if there was no signal. */
 void interrupt_reraise_last_signal(void);

@@ -53,13 +53,14 @@ void learn_unlock_progress(struct learn_session *learn);
  * one-line error on failure or if the learner has deleted the copy. Must be called between
  * learn_lock_and_read_progress() and learn_write_and_unlock_progress().
  */
-bool learn_begin_exercise(struct learn_session *learn, const struct exercise *exercise, struct error *error);
+bool learn_copy_exercise_unless_begun(struct learn_session *learn, const struct exercise *exercise,
+                                      struct error *error);
 
 /**
- * Records the exercise that `next` chose or that was passed last. Must be called between learn_lock_and_read_progress()
- * and learn_write_and_unlock_progress().
+ * Records the exercise that `next` chose or that was passed last, at which learn_current_exercise() resumes. Must be
+ * called between learn_lock_and_read_progress() and learn_write_and_unlock_progress().
  */
-void learn_set_current_exercise(struct learn_session *learn, const struct exercise *exercise);
+void learn_set_resume_exercise(struct learn_session *learn, const struct exercise *exercise);
 
 /**
  * Returns the learner's current exercise: the first one, starting at the recorded one, that has not been passed.
@@ -74,6 +75,6 @@ const struct exercise *learn_current_exercise(const struct learn_session *learn)
 bool learn_has_begun_current_exercise(const struct learn_session *learn);
 
 /** Returns the next exercise that has not been passed, wrapping around at the end, or NULL if there is no other. */
-const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after);
+const struct exercise *learn_next_unpassed_exercise(const struct learn_session *learn, const struct exercise *after);
 
 #endif

@@ -94,7 +94,7 @@ void learn_unlock_progress(struct learn_session *learn)
     learn->lock_descriptor = -1;
 }
 
-bool learn_begin_exercise(struct learn_session *learn, const struct exercise *exercise, struct error *error)
+bool learn_copy_exercise_unless_begun(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
     const bool known = progress_find(&learn->progress, exercise->name);
     char path[LEARN_PATH_SIZE], original[LEARN_PATH_SIZE];
@@ -121,7 +121,7 @@ static bool is_passed(const struct learn_session *learn, const struct exercise *
     return entry && entry->has_passed;
 }
 
-const struct exercise *learn_next_exercise(const struct learn_session *learn, const struct exercise *after)
+const struct exercise *learn_next_unpassed_exercise(const struct learn_session *learn, const struct exercise *after)
 {
     const size_t start = after ? (size_t)(after - exercise_list) + 1 : 0;
 
@@ -138,21 +138,21 @@ const struct exercise *learn_next_exercise(const struct learn_session *learn, co
 static const struct exercise *recorded_at(const struct learn_session *learn)
 {
     for (size_t i = 0; i < num_exercises; i++)
-        if (strcmp(exercise_list[i].name, learn->progress.current_exercise_name) == 0)
+        if (strcmp(exercise_list[i].name, learn->progress.resume_exercise_name) == 0)
             return &exercise_list[i];
     return NULL;
 }
 
-void learn_set_current_exercise(struct learn_session *learn, const struct exercise *exercise)
+void learn_set_resume_exercise(struct learn_session *learn, const struct exercise *exercise)
 {
-    snprintf(learn->progress.current_exercise_name, sizeof learn->progress.current_exercise_name, "%s", exercise->name);
+    snprintf(learn->progress.resume_exercise_name, sizeof learn->progress.resume_exercise_name, "%s", exercise->name);
 }
 
 const struct exercise *learn_current_exercise(const struct learn_session *learn)
 {
     const struct exercise *const at = recorded_at(learn);
 
-    return at && !is_passed(learn, at) ? at : learn_next_exercise(learn, at);
+    return at && !is_passed(learn, at) ? at : learn_next_unpassed_exercise(learn, at);
 }
 
 bool learn_has_begun_current_exercise(const struct learn_session *learn)

@@ -147,12 +147,12 @@ static bool make_by_link(const char *path, const char *text)
     return good;
 }
 
-bool learner_file_create(const char *exercise, const char *path, struct error *error)
+bool learner_file_create(const char *exercise_path, const char *path, struct error *error)
 {
     char *text;
     bool good;
 
-    if (!learner_file_read(exercise, &text, error))
+    if (!learner_file_read(exercise_path, &text, error))
         return false;
     good = make_by_link(path, text) || error_set(error, "%s: it cannot be made: %s", path, strerror(errno));
     free(text);

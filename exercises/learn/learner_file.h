@@ -18,10 +18,10 @@ enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 bool learner_file_read(const char *path, char **text, struct error *error);
 
 /**
- * Copies the exercise to a path that must not exist. On failure, returns false with a one-line error and leaves no
- * file.
+ * Copies the file at `exercise_path` to `path`, which must not exist. On failure, returns false with a one-line error
+ * and leaves no file.
  */
-bool learner_file_create(const char *exercise, const char *path, struct error *error);
+bool learner_file_create(const char *exercise_path, const char *path, struct error *error);
 
 /**
  * Renames the file, folder or link at `path` to the first free name among PATH.1, PATH.2, ..., and stores that name in

@@ -89,7 +89,7 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.num_hints_shown < 0 ||
         entry.num_hints_shown > MAX_HINTS)
         return false;
-    entry.last_result = (enum progress_result)last_at;
+    entry.last_result = (enum progress_last_result)last_at;
     entry.has_passed = passed_at;
     entry.solution_refused = refused_at;
     memcpy(entry.name, name, sizeof name);
@@ -114,7 +114,7 @@ static bool parse(char *text, struct progress *progress, struct error *error)
             want = WANT_ENTRY;
         } else if (want == WANT_AT && strncmp(line, "at ", 3) == 0 && is_name(line + 3) &&
                    strlen(line + 3) < PROGRESS_NAME_SIZE) {
-            memcpy(progress->current_exercise_name, line + 3, strlen(line + 3) + 1);
+            memcpy(progress->resume_exercise_name, line + 3, strlen(line + 3) + 1);
             want = WANT_ENTRY;
         } else if (want == WANT_ENTRY && strcmp(line, "end") == 0) {
             want = WANT_NOTHING;
@@ -176,7 +176,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
         return false;
     fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
     fprintf(file.stream, "progress 1\nat %s\n",
-            progress->current_exercise_name[0] ? progress->current_exercise_name : "-");
+            progress->resume_exercise_name[0] ? progress->resume_exercise_name : "-");
     for (size_t i = 0; i < progress->num_entries; i++) {
         const struct progress_entry *const entry = &progress->entries[i];
 

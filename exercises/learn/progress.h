@@ -10,12 +10,12 @@
 enum { PROGRESS_NAME_SIZE = 64 }; /* an exercise's name and its NUL */
 
 /** The result of the last grading of an exercise. */
-enum progress_result { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
+enum progress_last_result { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 
 /** The record of an exercise that the learner has begun by making a copy. */
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
-    enum progress_result last_result;
+    enum progress_last_result last_result;
     bool has_passed;       /**< passed at least once since the learner began it */
     bool solution_refused; /**< the solution was requested; before a pass, the first request is refused */
     int num_hints_shown;   /**< number of hints shown */
@@ -24,8 +24,8 @@ struct progress_entry {
 struct progress {
     struct progress_entry *entries; /**< in no particular order; entries of removed exercises are kept */
     size_t num_entries;
-    char current_exercise_name
-        [PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
+    /** The exercise that the learner went on to or passed last, or "". */
+    char resume_exercise_name[PROGRESS_NAME_SIZE];
 };
 
 /**

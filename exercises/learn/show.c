@@ -142,7 +142,7 @@ void show_exercise_list(const struct learn_session *learn)
 
 /* --- an exercise -------------------------------------------------------------------------------------------------- */
 
-void show_exercise(const struct learn_session *learn, const struct exercise *exercise)
+void show_exercise_title_and_files(const struct learn_session *learn, const struct exercise *exercise)
 {
     const char *const prefix = learn->course_paths.root_prefix;
     char path[LEARN_PATH_SIZE];
@@ -157,14 +157,14 @@ void show_exercise(const struct learn_session *learn, const struct exercise *exe
     labelled(learn, "edit", "%s%s", prefix, path);
 }
 
-void show_next_exercise(const struct learn_session *learn, const struct exercise *next)
+void show_next_exercise_or_all_passed(const struct learn_session *learn, const struct exercise *next)
 {
     if (!next) {
         terminal_print(&learn->terminal, STYLE_GOOD, "Every exercise is passed.\n");
         return;
     }
     terminal_print(&learn->terminal, STYLE_PLAIN, "Next: ");
-    show_exercise(learn, next);
+    show_exercise_title_and_files(learn, next);
 }
 
 /* --- a solution --------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ struct grading_result {
 void show_progress(const struct learn_session *learn);
 
 /** Shows the exercise's title, the file that describes the task, and the learner's file. */
-void show_exercise(const struct learn_session *learn, const struct exercise *exercise);
+void show_exercise_title_and_files(const struct learn_session *learn, const struct exercise *exercise);
 
 /** Shows the result of a grading, the first failure, and the commands to use next. */
 void show_grading_result(const struct learn_session *learn, const struct grading_result *graded);
@@ -35,6 +35,6 @@ void show_solution(const struct learn_session *learn, const char *text);
 void show_exercise_list(const struct learn_session *learn);
 
 /** Shows the next exercise, or reports that all have been passed. */
-void show_next_exercise(const struct learn_session *learn, const struct exercise *next);
+void show_next_exercise_or_all_passed(const struct learn_session *learn, const struct exercise *next);
 
 #endif

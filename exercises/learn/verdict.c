@@ -224,23 +224,23 @@ static char *output_to_show(struct child_output *output)
     return text;
 }
 
-bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error)
+bool verdict_run(const struct program_to_judge *program, struct verdict *verdict, struct error *error)
 {
-    const struct verdict_limits limits = limits_or_defaults(&graded->limits);
+    const struct verdict_limits limits = limits_or_defaults(&program->limits);
     char seed[24];
-    const char *arguments[8] = {graded->path, "--records", "--seed", seed};
+    const char *arguments[8] = {program->path, "--records", "--seed", seed};
     int count = 4;
     struct child_result end;
     struct records records;
 
     memset(verdict, 0, sizeof *verdict);
-    if (graded->stop_after_failure)
+    if (program->stop_after_failure)
         arguments[count++] = "--until-failure";
-    if (graded->only_case_name) {
+    if (program->only_case_name) {
         arguments[count++] = "--only";
-        arguments[count] = graded->only_case_name;
+        arguments[count] = program->only_case_name;
     }
-    snprintf(seed, sizeof seed, "%" PRIu64, graded->seed);
+    snprintf(seed, sizeof seed, "%" PRIu64, program->seed);
     if (!child_run(arguments, &limits, &end, error))
         return false;
     verdict->seconds = end.wall_seconds;

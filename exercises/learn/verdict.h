@@ -51,8 +51,8 @@ struct verdict_limits {
     uint64_t max_events; /**< number of events after which a simulated launch is reported as endless */
 };
 
-/** A graded program and how to run it. */
-struct graded_program {
+/** A program to run and judge: an answer with its grader, and how to run it. */
+struct program_to_judge {
     const char *path;           /**< its path */
     uint64_t seed;              /**< seed of its inputs; see verdict_fresh_seed() */
     const char *only_case_name; /**< the only case to run, or NULL for all */
@@ -79,7 +79,7 @@ struct verdict {
 /**
  * Runs and judges a program. If it cannot be started, returns false with a one-line error; nothing needs to be freed.
  */
-bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
+bool verdict_run(const struct program_to_judge *program, struct verdict *verdict, struct error *error);
 
 /** Frees the output. */
 void verdict_free(struct verdict *verdict);

@@ -62,8 +62,9 @@ static int read_events(struct folder_watch *watch, void (*saved)(void *context, 
     return saves;
 }
 
-enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
-                             void (*on_save)(void *context, const char *name), void *context, struct error *error)
+enum watch_result watch_wait_for_save_or_key(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
+                                             void (*on_save)(void *context, const char *name), void *context,
+                                             struct error *error)
 {
     struct pollfd polled[] = {{.fd = watch->inotify_descriptor, .events = POLLIN},
                               {.fd = stop_descriptor, .events = POLLIN},

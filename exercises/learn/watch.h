@@ -28,8 +28,9 @@ bool watch_open(struct folder_watch *watch, const char *folder, struct error *er
  * @param on_save  receives each file's name, without the folder; a name may be repeated; if it is NULL, any file may
  *               have been saved
  */
-enum watch_result watch_wait(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
-                             void (*on_save)(void *context, const char *name), void *context, struct error *error);
+enum watch_result watch_wait_for_save_or_key(struct folder_watch *watch, int stop_descriptor, int keys_descriptor,
+                                             void (*on_save)(void *context, const char *name), void *context,
+                                             struct error *error);
 
 void watch_close(struct folder_watch *watch);
 

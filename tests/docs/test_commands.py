@@ -47,7 +47,8 @@ class Commands(unittest.TestCase):
                 self.assertEqual(named - targets, set())
 
     def test_each_line_of_a_listing_is_a_command(self):
-        for page in [ROOT / "README.md", *(ROOT / "chapters").glob("*/README.md"), ROOT / "exercises/README.md"]:
+        for page in [ROOT / "README.md", *(ROOT / "chapters").glob("*/README.md"),
+                     *(ROOT / "chapters").glob("*/PAGE_2.md"), ROOT / "exercises/README.md"]:
             with self.subTest(page.relative_to(ROOT)):
                 self.assertEqual([line for line in lines_of_listings(page.read_text()) if not COMMAND.match(line)], [])
 

@@ -157,6 +157,24 @@ class Pages(TinyCourse):
         self.assertNotIn('rel="next"', notes)
         self.assertNotIn("minutes", notes)
 
+    def test_a_chapters_second_page(self):
+        """Checks that the second page comes between its chapter and the next one, in the links, in the list of chapters
+        and in the navigation tree, and that chapters are numbered without it."""
+        write("chapters/01_first/PAGE_2.md", "# 01, page 2: More {#chapter_01_2}\n\n**More of it.** Of [01](README.md).\n")
+        made = self.make()
+        second = made["chapter_01_2.md"]
+        self.assertEqual(made["chapter_01.md"].count('rel="next" href="chapter_01_2.html"'), 2)
+        self.assertEqual(made["chapter_02.md"].count('rel="prev" href="chapter_01_2.html"'), 2)
+        self.assertEqual(second.count('rel="prev" href="chapter_01.html"'), 2)
+        self.assertEqual(second.count('rel="next" href="chapter_02.html"'), 2)
+        self.assertIn("Chapter 1, page 2 (1 of 2), part 1: the gate. About 1 minutes", second)
+        self.assertIn("Chapter 2 (2 of 2), part 1", made["chapter_02.md"])
+        self.assertIn('href="exercise_01_one.html"', second)
+        self.assertIn("\n<b>More of it.</b> Of [01](@ref chapter_01).\n", second)
+        self.assertIn("The idea.\n- [01, page 2: More](@ref chapter_01_2): More of it.\n- [02 ", made["chapters.md"])
+        self.assertIn("\\subpage chapter_01\n- \\subpage chapter_01_2\n- \\subpage chapter_02\n", made["chapters.md"])
+        self.assertEqual(made["chapters.md"].count("| [01"), 1)
+
     def test_what_belongs_to_a_chapter(self):
         made = self.make()
         self.assertIn('href="part_8cuh.html">kernels/part.cuh', made["chapter_02.md"])

@@ -71,7 +71,8 @@ class Primer(unittest.TestCase):
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
     def test_pages_are_short(self):
-        for page in (*PAGES, *pathlib.Path("chapters").glob("*/README.md")):
+        chapters = [*pathlib.Path("chapters").glob("*/README.md"), *pathlib.Path("chapters").glob("*/PAGE_2.md")]
+        for page in (*PAGES, *chapters):
             self.assertLessEqual(course.own_words(page.read_text()), 1800, page)
 
     def test_the_figure_of_latency_is_what_the_text_says(self):

@@ -117,6 +117,8 @@ class Files(Site):
     def test_each_chapter_has_its_page(self):
         for path in pathlib.Path("chapters").glob("*/README.md"):
             self.assertTrue((self.html / f"chapter_{path.parent.name.partition('_')[0]}.html").is_file(), path)
+        for path in pathlib.Path("chapters").glob("*/PAGE_2.md"):
+            self.assertTrue((self.html / f"chapter_{path.parent.name.partition('_')[0]}_2.html").is_file(), path)
 
     def test_no_link_leads_nowhere_and_nothing_is_fetched_from_elsewhere(self):
         done = subprocess.run([sys.executable, course.ROOT / "tests/check_site.py", self.html],

@@ -47,7 +47,7 @@ bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv,
     return false;
 }
 
-bool ranks_have_same_layer(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
+bool ranks_have_same_problem_and_routing(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,

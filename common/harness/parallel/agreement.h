@@ -18,6 +18,6 @@ bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv,
  * Checks that all ranks have the same problem and routing, even if they come from files. If not, returns false in every
  * rank.
  */
-bool ranks_have_same_layer(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
+bool ranks_have_same_problem_and_routing(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
 
 #endif

@@ -181,28 +181,31 @@ static void list_arrays(const struct rank_share *share, const struct moe_problem
         arrays->tensor[of_all_to_all[a]].is_absent = !all_to_all;
 }
 
-bool rank_arrays_create(const struct parallel_options *options, const struct rank_share *share,
-                        const struct moe_layer *layer, const struct tensors *whole, const struct moe_problem *local,
-                        struct exchanged_row_counts *row_counts, struct tensors *arrays, struct error *error)
+bool rank_arrays_create_on_host(const struct parallel_options *options, const struct rank_share *share,
+                                const struct moe_layer *layer, const struct tensors *whole_layer_arrays,
+                                const struct moe_problem *rank_problem, struct exchanged_row_counts *row_counts,
+                                struct tensors *arrays, struct error *error)
 {
     const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
-    const int64_t h = local->hidden_size, own = share->own_tokens_end - share->own_tokens_begin;
-    const size_t row_bytes = (size_t)h * dtype_size(local->dtype);
+    const int64_t h = rank_problem->hidden_size, own = share->own_tokens_end - share->own_tokens_begin;
+    const size_t row_bytes = (size_t)h * dtype_size(rank_problem->dtype);
 
     *arrays = (struct tensors){.num_tensors = 0};
     if (!count_rows(options, share, layer, row_counts, error))
         return false;
-    list_arrays(share, local, whole, row_counts, all_to_all, arrays);
+    list_arrays(share, rank_problem, whole_layer_arrays, row_counts, all_to_all, arrays);
     if (!tensors_allocate_host(arrays, error))
         return false;
     memcpy(arrays->tensor[RANK_OWN_HIDDEN].host.data,
-           (const char *)whole->tensor[MOE_TENSOR_HIDDEN].host.data + (size_t)share->own_tokens_begin * row_bytes,
+           (const char *)whole_layer_arrays->tensor[MOE_TENSOR_HIDDEN].host.data +
+               (size_t)share->own_tokens_begin * row_bytes,
            (size_t)own * row_bytes);
-    memcpy(arrays->tensor[RANK_EXPERT_MAP].host.data, share->expert_map, (size_t)local->num_experts * sizeof(int32_t));
-    cut_weights(&whole->tensor[MOE_TENSOR_W13], share, moe_w13_elements_per_expert(local), local->intermediate_size * h,
-                &arrays->tensor[RANK_W13]);
-    cut_weights(&whole->tensor[MOE_TENSOR_W2], share, moe_w2_elements_per_expert(local), local->intermediate_size,
-                &arrays->tensor[RANK_W2]);
+    memcpy(arrays->tensor[RANK_EXPERT_MAP].host.data, share->expert_map,
+           (size_t)rank_problem->num_experts * sizeof(int32_t));
+    cut_weights(&whole_layer_arrays->tensor[MOE_TENSOR_W13], share, moe_w13_elements_per_expert(rank_problem),
+                rank_problem->intermediate_size * h, &arrays->tensor[RANK_W13]);
+    cut_weights(&whole_layer_arrays->tensor[MOE_TENSOR_W2], share, moe_w2_elements_per_expert(rank_problem),
+                rank_problem->intermediate_size, &arrays->tensor[RANK_W2]);
     if (all_to_all)
         list_rows(share, layer, arrays);
     for (int64_t t = 0; !all_to_all && t < own; t++)

@@ -48,12 +48,13 @@ struct exchanged_row_counts {
 };
 
 /**
- * Lists this rank's rows and arrays, and fills the inputs on the host. The caller must call rank_arrays_free() even
- * after a failure.
+ * Lists this rank's rows and arrays, and fills the inputs on the host; the caller allocates and fills device memory.
+ * `rank_problem` is the problem of this rank's kernels. The caller must call rank_arrays_free() even after a failure.
  */
-bool rank_arrays_create(const struct parallel_options *options, const struct rank_share *share,
-                        const struct moe_layer *layer, const struct tensors *whole, const struct moe_problem *local,
-                        struct exchanged_row_counts *row_counts, struct tensors *arrays, struct error *error);
+bool rank_arrays_create_on_host(const struct parallel_options *options, const struct rank_share *share,
+                                const struct moe_layer *layer, const struct tensors *whole_layer_arrays,
+                                const struct moe_problem *rank_problem, struct exchanged_row_counts *row_counts,
+                                struct tensors *arrays, struct error *error);
 void rank_arrays_free(struct exchanged_row_counts *row_counts, struct tensors *arrays);
 
 #endif

@@ -35,7 +35,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     stop_if_asked(layer->ranks);
     if (!layer->can_measure_times)
         return true;
-    if (!ranks_stream_barrier(layer->ranks, error))
+    if (!ranks_barrier_on_stream(layer->ranks, error))
         return false;
 
     const cudaError_t status = cudaEventRecord(layer->begin_event, layer->ranks->stream);
@@ -61,10 +61,10 @@ bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct er
     return status == cudaSuccess || error_set_launch_failure(status, error);
 }
 
-struct layer_stage describe_collective_stage(const char *performed_by, const struct rank_group *group,
+struct layer_stage describe_collective_stage(const char *collective_name, const struct rank_group *group,
                                              double array_bytes, double own_bytes)
 {
-    return (struct layer_stage){.performed_by = performed_by,
+    return (struct layer_stage){.performed_by = collective_name,
                                 .num_ranks = group->size,
                                 .array_bytes = array_bytes,
                                 .bus_bandwidth_factor = (double)(group->size - 1) / group->size,
@@ -88,8 +88,8 @@ static bool run_once(struct parallel_layer *layer, parallel_layer_function *run_
     return run_layer(layer, error);
 }
 
-bool parallel_layer_run(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_repeats,
-                        struct error *error)
+bool parallel_layer_run_and_time(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_timed_runs,
+                                 struct error *error)
 {
     bool good = !layer->can_measure_times ||
                 (cudaEventCreate(&layer->begin_event) == cudaSuccess &&
@@ -98,12 +98,12 @@ bool parallel_layer_run(struct parallel_layer *layer, parallel_layer_function *r
 
     backend_reset_counters();
     good = good && run_once(layer, run_layer, error);
-    for (layer->repeat_index = 0; good && layer->can_measure_times && layer->repeat_index < num_repeats;
+    for (layer->repeat_index = 0; good && layer->can_measure_times && layer->repeat_index < num_timed_runs;
          layer->repeat_index++)
         good = run_once(layer, run_layer, error);
     for (int s = 0; good && s < layer->num_stages; s++)
         layer->stages[s].median_us = layer->can_measure_times
-                                         ? timing_from_samples(layer->stages[s].times_us, num_repeats).median
+                                         ? timing_from_samples(layer->stages[s].times_us, num_timed_runs).median
                                          : 0.0;
     if (layer->begin_event)
         cudaEventDestroy(layer->begin_event);

@@ -45,7 +45,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error);
 
 /** Returns the stage for a collective of `array_bytes` bytes in total, of which `own_bytes` belong to this rank. */
-struct layer_stage describe_collective_stage(const char *performed_by, const struct rank_group *group,
+struct layer_stage describe_collective_stage(const char *collective_name, const struct rank_group *group,
                                              double array_bytes, double own_bytes);
 
 /**
@@ -54,9 +54,9 @@ struct layer_stage describe_collective_stage(const char *performed_by, const str
  */
 struct layer_stage describe_all_reduce_stage(const struct rank_group *group, double array_bytes);
 
-/** Runs the layer once and, on a GPU, another `num_repeats` times; the times of the first run are discarded. */
-bool parallel_layer_run(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_repeats,
-                        struct error *error);
+/** Runs the layer once and, on a GPU, another `num_timed_runs` times, from whose times the stages' medians are. */
+bool parallel_layer_run_and_time(struct parallel_layer *layer, parallel_layer_function *run_layer, int num_timed_runs,
+                                 struct error *error);
 
 /** Combines the stages of all ranks: the longest time, the most bytes, and the sum of received bytes. */
 bool layer_combine_stages_of_ranks(struct parallel_layer *layer, struct error *error);

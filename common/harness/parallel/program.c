@@ -79,13 +79,14 @@ static bool load(struct everything *all, const struct program *program, struct e
 
     all->ranks.current_stage_name = "load";
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
-    good = split_ranks(options, &all->ranks, &all->share, error) && split_set_num_tokens(options, &all->share, error) &&
+    good = split_ranks(options, &all->ranks, &all->share, error) &&
+           split_parse_tokens_per_group_list(options, &all->share, error) &&
            moe_load_input(&options->moe, &any, program->backend.can_measure_times, &all->whole, &all->whole_arrays,
                           error);
     options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
     return ranks_exchange_failures(&all->ranks, error) &&
-           (ranks_have_same_layer(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           (ranks_have_same_problem_and_routing(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
            ranks_exchange_failures(&all->ranks, error);
 }
 
@@ -104,8 +105,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->row_counts = &all->row_counts;
     layer->arrays = &all->arrays;
     layer->can_measure_times = program->backend.can_measure_times;
-    good = rank_arrays_create(&all->options, share, &all->whole, &all->whole_arrays, &all->local, &all->row_counts,
-                              &all->arrays, error);
+    good = rank_arrays_create_on_host(&all->options, share, &all->whole, &all->whole_arrays, &all->local,
+                                      &all->row_counts, &all->arrays, error);
     all->arrays.tensor[RANK_ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
     if (good && tensors_allocate_and_upload(&all->arrays, error) && program->requested_options.trace_path &&
         share->rank == 0)
@@ -133,12 +134,12 @@ static bool run(struct everything *all, struct program *program, struct error *e
         return false;
     all->ranks.failure_has_reached_all_ranks =
         false; /* from here on, a rank that fails may leave others waiting in a collective */
-    if (!parallel_layer_run(&all->layer, all->chapter->run_layer[all->options.dispatch], all->options.num_repeats,
-                            error))
+    if (!parallel_layer_run_and_time(&all->layer, all->chapter->run_layer[all->options.dispatch],
+                                     all->options.num_repeats, error))
         return false;
     backend_read_counters(&program->counters);
     all->ranks.current_stage_name = "check";
-    if (!results_gather(&all->layer, &all->results, error) || !layer_combine_stages_of_ranks(&all->layer, error))
+    if (!results_all_gather(&all->layer, &all->results, error) || !layer_combine_stages_of_ranks(&all->layer, error))
         return false;
     tensors_download_and_check(&all->arrays, error);
     return ranks_exchange_failures(&all->ranks, error);
@@ -210,7 +211,7 @@ static int conclude(struct everything *all, struct program *program)
 
     parallel_describe_run_and_set_defaults(program, &all->options, &all->share, &all->whole.problem,
                                            all->local.block_size);
-    if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
+    if (results_copy_to_output_and_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
         write_files(&program->requested_options, &all->whole_arrays, error);
     report_add_parallel_run(program, &all->options, &all->whole.problem, &all->layer);
     code = program_write_result(program);
@@ -229,7 +230,7 @@ int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
     int code = RUN_VERIFIED;
 
     if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.num_gpus > 1 &&
-        !ranks_fork(&all.ranks, all.options.num_gpus, &code, error))
+        !ranks_fork_and_wait_in_parent(&all.ranks, all.options.num_gpus, &code, error))
         return code ? code : leave(&all, &program);
     if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all_ranks.rank > 0)
         return leave(&all, &program);

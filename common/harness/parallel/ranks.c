@@ -27,7 +27,7 @@ bool group_error_set(const struct rank_group *group, struct error *error, const 
                         group->ranks->current_stage_name, what);
 }
 
-bool group_error_set_timeout(const struct rank_group *group, struct error *error)
+bool group_error_set_timed_out(const struct rank_group *group, struct error *error)
 {
     return group_error_set(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
                            group->ranks->time_limit_seconds);
@@ -85,7 +85,7 @@ static int await_ranks(pid_t *pids, int count)
     return first_code;
 }
 
-bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error)
+bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error)
 {
     pid_t *pids;
 
@@ -111,7 +111,7 @@ bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct e
             num_processes = r;
         }
     }
-    *exit_code = await_ranks(pids, num_processes);
+    *parent_exit_code = await_ranks(pids, num_processes);
     free(pids);
     return false;
 }
@@ -242,9 +242,9 @@ bool collectives_group_end(const struct rank_group *group, struct error *error)
     return group->size == 1 || connection_collectives_group_end(group, error);
 }
 
-bool ranks_stream_barrier(const struct ranks *ranks, struct error *error)
+bool ranks_barrier_on_stream(const struct ranks *ranks, struct error *error)
 {
-    return ranks->all_ranks.size == 1 || connection_stream_barrier(ranks, error);
+    return ranks->all_ranks.size == 1 || connection_barrier_on_stream(ranks, error);
 }
 
 /** Sets this rank's error from the results of all ranks. */

@@ -43,16 +43,16 @@ struct ranks {
 /** A line for --version: the libraries that connect the ranks in this build, or "none". */
 extern const char connection_version[];
 
-/** True if ranks_fork() may be called; each process then gets a GPU. */
+/** True if ranks_fork_and_wait_in_parent() may be called; each process then gets a GPU. */
 extern const bool connection_can_fork_ranks;
 
 /**
  * Forks `num_processes` processes, which become the ranks, and returns true in each of them. Must be called before any
- * device is used. The original process waits until all ranks have exited and returns false with the first nonzero exit
- * code; if a signal kills a rank, the original process terminates the others. If the processes cannot be created,
- * returns false and sets *error.
+ * device is used. The parent, which is the original process, waits until all ranks have exited and returns false with
+ * the first nonzero exit code, which becomes its own; if a signal kills a rank, the parent terminates the others. If
+ * the processes cannot be created, returns false and sets *error.
  */
-bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct error *error);
+bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error);
 
 /**
  * Installs signal handlers that report why this rank exits and then exit with RUN_CANNOT_RUN. The rank exits
@@ -62,8 +62,8 @@ bool ranks_fork(struct ranks *ranks, int num_processes, int *exit_code, struct e
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
 /**
- * Connects to the other ranks, which mpirun or ranks_fork() started. If neither started any ranks, this rank is the
- * only one. Chooses this rank's GPU.
+ * Connects to the other ranks, which mpirun or ranks_fork_and_wait_in_parent() started. If neither started any ranks,
+ * this rank is the only one. Chooses this rank's GPU.
  */
 bool ranks_connect(struct ranks *ranks, struct error *error);
 
@@ -106,7 +106,7 @@ bool collectives_group_end(const struct rank_group *group, struct error *error);
  * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
  * return earlier.
  */
-bool ranks_stream_barrier(const struct ranks *ranks, struct error *error);
+bool ranks_barrier_on_stream(const struct ranks *ranks, struct error *error);
 
 /**
  * All-gathers `bytes` bytes from each rank into every rank's receive_buffer, in rank order, as group_all_gather() does,
@@ -127,7 +127,7 @@ bool ranks_exchange_failures(struct ranks *ranks, struct error *error);
  */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
-bool connection_stream_barrier(const struct ranks *ranks, struct error *error);
+bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error);
 bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
 void connection_free_group(struct rank_group *group);
 void connection_collectives_group_start(void);
@@ -143,7 +143,7 @@ __attribute__((format(printf, 3, 4))) bool group_error_set(const struct rank_gro
                                                            const char *format, ...);
 
 /** Sets the error for a rank that waited longer than the time limit for other ranks of the group. Returns false. */
-bool group_error_set_timeout(const struct rank_group *group, struct error *error);
+bool group_error_set_timed_out(const struct rank_group *group, struct error *error);
 
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {

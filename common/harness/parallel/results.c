@@ -12,7 +12,7 @@ static size_t row_bytes(const struct parallel_layer *layer)
     return (size_t)layer->problem->hidden_size * dtype_size(layer->problem->dtype);
 }
 
-bool results_gather(const struct parallel_layer *layer, char **results, struct error *error)
+bool results_all_gather(const struct parallel_layer *layer, char **gathered_results, struct error *error)
 {
     const struct rank_share *const share = layer->share;
     const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * share->tp_size) * row;
@@ -21,7 +21,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     cudaError_t status;
     bool good;
 
-    if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, share->num_ranks, error))
+    if (!memory_allocate((void **)gathered_results, bytes, error) || !ALLOCATE_ARRAY(parts, share->num_ranks, error))
         return false;
     for (int r = 0; r < share->num_ranks; r++)
         parts[r] = (share->token_offsets[r / share->tp_size + 1] - share->token_offsets[r / share->tp_size]) *
@@ -33,7 +33,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
         if (status == cudaSuccess)
-            status = cudaMemcpy(*results, device, bytes, cudaMemcpyDeviceToHost);
+            status = cudaMemcpy(*gathered_results, device, bytes, cudaMemcpyDeviceToHost);
         good = status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
     }
     cudaFree(device);
@@ -55,15 +55,15 @@ static void assemble(const struct parallel_layer *layer, const char *results, in
     }
 }
 
-bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
-                   struct tensors *tensors, struct error *error)
+bool results_copy_to_output_and_check(const struct parallel_layer *layer, const char *gathered_results,
+                                      struct moe_layer *unsplit_layer, struct tensors *tensors, struct error *error)
 {
     bool good = true;
 
-    whole->num_intermediate_slices = layer->share->num_intermediate_slices;
+    unsplit_layer->num_intermediate_slices = layer->share->num_intermediate_slices;
     for (int t = 0; good && t < layer->share->tp_size; t++) {
-        assemble(layer, results, t, tensors->tensor[MOE_TENSOR_OUTPUT].host.data);
-        good = moe_check(whole, tensors, error);
+        assemble(layer, gathered_results, t, tensors->tensor[MOE_TENSOR_OUTPUT].host.data);
+        good = moe_check(unsplit_layer, tensors, error);
     }
     return good;
 }

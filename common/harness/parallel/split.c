@@ -64,7 +64,7 @@ static bool parse_tokens(const char *list, struct rank_share *share, struct erro
     return true;
 }
 
-bool split_set_num_tokens(struct parallel_options *options, struct rank_share *share, struct error *error)
+bool split_parse_tokens_per_group_list(struct parallel_options *options, struct rank_share *share, struct error *error)
 {
     struct program_options *const program = &options->moe.program;
 
@@ -196,7 +196,7 @@ static bool split_experts(const struct parallel_options *options, const char *ma
     return true;
 }
 
-bool split_layer(const struct parallel_options *options, const char *expert_map_option,
+bool split_layer(const struct parallel_options *options, const char *expert_map_argument,
                  const struct moe_problem *problem, struct rank_share *share, struct error *error)
 {
     const int tp_group = share->rank / share->tp_size;
@@ -216,7 +216,7 @@ bool split_layer(const struct parallel_options *options, const char *expert_map_
                                     ? rank_share_first_token(share, share->rank + 1)
                                     : share->token_offsets[tp_group + 1];
     }
-    return split_experts(options, expert_map_option, problem->num_experts, share, error);
+    return split_experts(options, expert_map_argument, problem->num_experts, share, error);
 }
 
 void rank_share_free(struct rank_share *share)

@@ -28,14 +28,17 @@ struct rank_share {
 bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct rank_share *share,
                  struct error *error);
 
-/** Sets the number of tokens if --tokens-per-group gives it, before the layer is loaded. */
-bool split_set_num_tokens(struct parallel_options *options, struct rank_share *share, struct error *error);
+/**
+ * Allocates share->token_offsets and, if --tokens-per-group is given, sets them and the number of tokens from its list,
+ * before the layer is loaded.
+ */
+bool split_parse_tokens_per_group_list(struct parallel_options *options, struct rank_share *share, struct error *error);
 
 /**
- * Splits tokens, experts and slices after the layer has been loaded; `expert_map_option` is the value of --expert-map.
- * The caller must call rank_share_free().
+ * Splits tokens, experts and slices after the layer has been loaded; `expert_map_argument` is the argument of
+ * --expert-map. The caller must call rank_share_free().
  */
-bool split_layer(const struct parallel_options *options, const char *expert_map_option,
+bool split_layer(const struct parallel_options *options, const char *expert_map_argument,
                  const struct moe_problem *problem, struct rank_share *share, struct error *error);
 void rank_share_free(struct rank_share *share);
 

@@ -45,7 +45,7 @@ static bool await(const struct rank_group *group, int begun, MPI_Request *reques
     while (result == MPI_SUCCESS && !done) {
         result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done && monotonic_seconds() - begin > group->ranks->time_limit_seconds)
-            return group_error_set_timeout(group, error);
+            return group_error_set_timed_out(group, error);
         if (!done)
             nanosleep(&nap, NULL);
     }
@@ -72,7 +72,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because nothing is timed on the CPU. */
-bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
@@ -232,6 +232,6 @@ bool connection_all_to_all(const struct rank_group *group, const void *send_buff
 #else
 
 #define CONNECTION_MISSING_LIBRARY "MPI"
-#include "harness/parallel/connection/single_rank.h"
+#include "harness/parallel/connection/stubs_without_library.h"
 
 #endif

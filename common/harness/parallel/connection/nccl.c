@@ -50,7 +50,7 @@ static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclRe
         if (requested != ncclSuccess)
             result = requested;
         if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit_seconds))
-            return group_error_set_timeout(group, error);
+            return group_error_set_timed_out(group, error);
     }
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
@@ -78,7 +78,7 @@ static bool await(const struct rank_group *group, ncclResult_t result, struct er
             (state != ncclSuccess && state != ncclInProgress))
             return group_error_set(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
         if (!backoff_wait(begin, group->ranks->time_limit_seconds))
-            return group_error_set_timeout(group, error);
+            return group_error_set_timed_out(group, error);
     }
     return status == cudaSuccess || error_set_cuda(error, "a collective", status);
 }
@@ -99,7 +99,7 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
     }
     while (!ranks->rendezvous->nccl_id_is_set)
         if (!backoff_wait(begin, ranks->time_limit_seconds))
-            return group_error_set_timeout(&ranks->all_ranks, error);
+            return group_error_set_timed_out(&ranks->all_ranks, error);
     memcpy(id->internal, ranks->rendezvous->nccl_id, sizeof id->internal);
     return true;
 }
@@ -219,7 +219,7 @@ void connection_close(struct ranks *ranks)
  * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
  * stream waits for this all-reduce, but the host does not.
  */
-bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
 {
     return call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks),
                         ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,
@@ -325,7 +325,7 @@ bool connection_all_to_all(const struct rank_group *group, const void *send_buff
 #else
 
 #define CONNECTION_MISSING_LIBRARY "NCCL"
-#include "harness/parallel/connection/single_rank.h"
+#include "harness/parallel/connection/stubs_without_library.h"
 
 const bool connection_can_fork_ranks = false;
 

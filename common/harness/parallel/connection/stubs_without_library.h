@@ -1,6 +1,7 @@
 /**
- * @file parallel/connection/single_rank.h  The single-rank connection of a build without MPI or NCCL, included by mpi.c
- *                                          or nccl.c.
+ * @file parallel/connection/stubs_without_library.h
+ * @brief The connection of a build without MPI or NCCL, included by mpi.c or nccl.c: a run has one rank, which needs no
+ *        connection, so that the functions for groups of ranks do nothing or fail.
  */
 #include "harness/parallel/ranks.h"
 
@@ -26,7 +27,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because there is no other rank to wait for. */
-bool connection_stream_barrier(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
