@@ -32,7 +32,7 @@ typedef simt_small_float2<simt_bfloat16_format> __nv_bfloat162;
 #define CUDART_INF_BF16 __ushort_as_bfloat16((unsigned short)0x7f80)
 #define CUDART_NAN_BF16 __ushort_as_bfloat16((unsigned short)0x7fff)
 
-SIMT_SMALL_FLOAT_FUNCTIONS(bfloat16, __nv_bfloat16, bfloat162, __nv_bfloat162)
+SIMT_SMALL_FLOAT_CONVERSIONS_AND_PAIRS(bfloat16, __nv_bfloat16, bfloat162, __nv_bfloat162)
 // clang-format on
 
 #endif

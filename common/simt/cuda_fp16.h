@@ -32,7 +32,7 @@ typedef simt_small_float2<simt_half_format> __half2;
 #define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7c00)
 #define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7fff)
 
-SIMT_SMALL_FLOAT_FUNCTIONS(half, __half, half2, __half2)
+SIMT_SMALL_FLOAT_CONVERSIONS_AND_PAIRS(half, __half, half2, __half2)
 // clang-format on
 
 #endif

@@ -34,7 +34,7 @@ void simt_counters_read(struct simt_counters *counters);
  * by the name in the launch, without namespace and template arguments; a kernel launched by address gets the name of
  * the host function that launched it.
  */
-int simt_num_launched_kernels(void);
+int simt_num_distinct_launched_kernels(void);
 
 /**
  * Retrieves the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Summed
@@ -55,7 +55,7 @@ enum { SIMT_MAX_DIVERGENT_BRANCHES = 64 };
  * Copies the divergent branches recorded since simt_counters_reset(), or the first SIMT_MAX_DIVERGENT_BRANCHES of them,
  * and returns the number copied.
  */
-int simt_read_divergent_branches(struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES]);
+int simt_read_divergent_branches(struct simt_divergent_branch first_branches[SIMT_MAX_DIVERGENT_BRANCHES]);
 
 /** The memory requests of one kind by the code at `pc`. */
 struct simt_line_requests {
@@ -70,7 +70,7 @@ enum { SIMT_MAX_LINE_REQUESTS = 64 };
 void simt_enable_line_request_counts(void);
 
 /** Does for the requests of each line what simt_read_divergent_branches() does for branches. */
-int simt_read_line_requests(struct simt_line_requests lines[SIMT_MAX_LINE_REQUESTS]);
+int simt_read_line_requests(struct simt_line_requests first_lines[SIMT_MAX_LINE_REQUESTS]);
 
 /** Writes "file:line" of the code at `pc`. */
 void simt_describe_pc(uintptr_t pc, char *text, size_t size);
@@ -151,7 +151,7 @@ void simt_trace_restrict_to_kernel(const char *kernel);
 bool simt_trace_end(FILE *stream);
 
 /** Returns a static text of a few lines that tells the user what the simulator cannot detect. */
-const char *simt_limitations(void);
+const char *simt_limitations_text(void);
 
 #ifdef __cplusplus
 }

@@ -74,7 +74,7 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #endif
 
 /* The alignment that nvcc gives a local array of less than 16 bytes if it is read as a wider type. */
-#define SIMT_SMALL_ARRAY_ALIGNMENT __attribute__((aligned(8)))
+#define SIMT_NVCC_SMALL_ARRAY_ALIGNMENT __attribute__((aligned(8)))
 
 /*
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
@@ -121,7 +121,7 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
  * An index with three components like uint3, but of a trivial type, so that the compiler treats a const object as a
  * constant.
  */
-struct simt_index {
+struct simt_trivial_uint3 {
     unsigned x, y, z;
     operator uint3() const
     {
@@ -138,10 +138,10 @@ struct simt_index {
  * instrumented.
  */
 extern "C" {
-extern const simt_index simt_thread_idx;
-extern const simt_index simt_block_idx;
-extern const simt_index simt_block_dim;
-extern const simt_index simt_grid_dim;
+extern const simt_trivial_uint3 simt_thread_idx;
+extern const simt_trivial_uint3 simt_block_idx;
+extern const simt_trivial_uint3 simt_block_dim;
+extern const simt_trivial_uint3 simt_grid_dim;
 }
 
 extern "C" {
@@ -167,49 +167,50 @@ static constexpr int warpSize = SIMT_WARP_SIZE;
 enum class simt_shift_count_type {};
 static constexpr simt_shift_count_type simt_shift_count = {};
 
-#define SIMT_COUNTED_OPERATOR(counted, type, op)           \
-    template <class T>                                     \
-    SIMT_CONSTEXPR auto operator op(counted left, T right) \
-    {                                                      \
-        return simt_shift_count * ((type)left op right);   \
+/* An operator of the expression for a count, whose result is again marked as a count: x << a + b. */
+#define SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(count_type, type, op) \
+    template <class T>                                           \
+    SIMT_CONSTEXPR auto operator op(count_type left, T right)    \
+    {                                                            \
+        return simt_shift_count * ((type)left op right);         \
     }
-/* An operator that the program defines, for the left operand of a class or an enumeration. */
-#define SIMT_DEFINED_OPERATOR(op, counted, type)                                                               \
-    template <class T, std::enable_if_t<!std::is_integral_v<std::remove_reference_t<T>>, int> = 0>             \
-    SIMT_CONSTEXPR auto operator op(T &&left, counted count)->decltype(static_cast<T &&>(left) op(type) count) \
-    {                                                                                                          \
-        return static_cast<T &&>(left) op(type) count;                                                         \
+/* A shift that the program defines, whose left operand is of a class or an enumeration. */
+#define SIMT_FORWARD_USER_DEFINED_SHIFT(op, count_type, type)                                                     \
+    template <class T, std::enable_if_t<!std::is_integral_v<std::remove_reference_t<T>>, int> = 0>                \
+    SIMT_CONSTEXPR auto operator op(T &&left, count_type count)->decltype(static_cast<T &&>(left) op(type) count) \
+    {                                                                                                             \
+        return static_cast<T &&>(left) op(type) count;                                                            \
     }
-#define SIMT_COUNTED(counted, type)                                            \
-    enum class counted : type {};                                              \
-    SIMT_CONSTEXPR counted operator*(simt_shift_count_type, type value)        \
-    {                                                                          \
-        return (counted)value;                                                 \
-    }                                                                          \
-    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
-    SIMT_CONSTEXPR auto operator<<(T left, counted count)->decltype(left << 1) \
-    {                                                                          \
-        return simt_shift_left<decltype(left << 1)>(left, (unsigned)count);    \
-    }                                                                          \
-    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
-    SIMT_CONSTEXPR auto operator>>(T left, counted count)->decltype(left >> 1) \
-    {                                                                          \
-        return simt_shift_right<decltype(left >> 1)>(left, (unsigned)count);   \
-    }                                                                          \
-    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
-    SIMT_CONSTEXPR T &operator<<=(T &left, counted count)                      \
-    {                                                                          \
-        return left = (T)(left << count);                                      \
-    }                                                                          \
-    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
-    SIMT_CONSTEXPR T &operator>>=(T &left, counted count)                      \
-    {                                                                          \
-        return left = (T)(left >> count);                                      \
-    }                                                                          \
-    SIMT_DEFINED_OPERATOR(<<, counted, type)                                   \
-    SIMT_DEFINED_OPERATOR(>>, counted, type)                                   \
-    SIMT_DEFINED_OPERATOR(<<=, counted, type)                                  \
-    SIMT_DEFINED_OPERATOR(>>=, counted, type)
+#define SIMT_DEFINE_SHIFT_COUNT_TYPE(count_type, type)                            \
+    enum class count_type : type {};                                              \
+    SIMT_CONSTEXPR count_type operator*(simt_shift_count_type, type value)        \
+    {                                                                             \
+        return (count_type)value;                                                 \
+    }                                                                             \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>          \
+    SIMT_CONSTEXPR auto operator<<(T left, count_type count)->decltype(left << 1) \
+    {                                                                             \
+        return simt_shift_left<decltype(left << 1)>(left, (unsigned)count);       \
+    }                                                                             \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>          \
+    SIMT_CONSTEXPR auto operator>>(T left, count_type count)->decltype(left >> 1) \
+    {                                                                             \
+        return simt_shift_right<decltype(left >> 1)>(left, (unsigned)count);      \
+    }                                                                             \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>          \
+    SIMT_CONSTEXPR T &operator<<=(T &left, count_type count)                      \
+    {                                                                             \
+        return left = (T)(left << count);                                         \
+    }                                                                             \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>          \
+    SIMT_CONSTEXPR T &operator>>=(T &left, count_type count)                      \
+    {                                                                             \
+        return left = (T)(left >> count);                                         \
+    }                                                                             \
+    SIMT_FORWARD_USER_DEFINED_SHIFT(<<, count_type, type)                         \
+    SIMT_FORWARD_USER_DEFINED_SHIFT(>>, count_type, type)                         \
+    SIMT_FORWARD_USER_DEFINED_SHIFT(<<=, count_type, type)                        \
+    SIMT_FORWARD_USER_DEFINED_SHIFT(>>=, count_type, type)
 
 /*
  * Shift a value without a branch. If the count is at least the width of T, the result is 0 or, for a right shift of a
@@ -234,24 +235,24 @@ SIMT_CONSTEXPR T simt_shift_right(T value, unsigned places)
         return (value >> (places & (bits - 1))) & (T) ~(0 - (unsigned long long)(all & 1));
 }
 
-SIMT_COUNTED(simt_shift_count_int, int)
-SIMT_COUNTED(simt_shift_count_unsigned, unsigned)
-SIMT_COUNTED(simt_shift_count_long, long)
-SIMT_COUNTED(simt_shift_count_unsigned_long, unsigned long)
-SIMT_COUNTED(simt_shift_count_long_long, long long)
-SIMT_COUNTED(simt_shift_count_unsigned_long_long, unsigned long long)
-#define SIMT_COUNTED_ALL(op)                                                 \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_int, int, op)                     \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned, unsigned, op)           \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_long, long, op)                   \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned_long, unsigned long, op) \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_long_long, long long, op)         \
-    SIMT_COUNTED_OPERATOR(simt_shift_count_unsigned_long_long, unsigned long long, op)
-SIMT_COUNTED_ALL(*)
-SIMT_COUNTED_ALL(/)
-SIMT_COUNTED_ALL(%)
-SIMT_COUNTED_ALL(+)
-SIMT_COUNTED_ALL(-)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_int, int)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_unsigned, unsigned)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_long, long)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_unsigned_long, unsigned long)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_long_long, long long)
+SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_unsigned_long_long, unsigned long long)
+#define SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(op)                                        \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_int, int, op)                     \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned, unsigned, op)           \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_long, long, op)                   \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned_long, unsigned long, op) \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_long_long, long long, op)         \
+    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned_long_long, unsigned long long, op)
+SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(*)
+SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(/)
+SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(%)
+SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(+)
+SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(-)
 
 /* The right operand of a << or >> that the program defines, such as the text in `output << "n = "`. */
 template <class T, std::enable_if_t<!std::is_integral_v<T> && !std::is_enum_v<T>, int> = 0>
@@ -259,20 +260,20 @@ SIMT_CONSTEXPR const T &operator*(simt_shift_count_type, const T &value)
 {
     return value;
 }
-#undef SIMT_COUNTED
-#undef SIMT_DEFINED_OPERATOR
-#undef SIMT_COUNTED_OPERATOR
-#undef SIMT_COUNTED_ALL
+#undef SIMT_DEFINE_SHIFT_COUNT_TYPE
+#undef SIMT_FORWARD_USER_DEFINED_SHIFT
+#undef SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC
+#undef SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC
 
 template <class T>
-struct simt_integer_cast_to {
+struct simt_saturating_integer_cast_to {
 };
 /*
  * Converts a number to an integer by truncation. A NaN becomes 0 if both types have 4 bytes, and otherwise the integer
  * in which only the highest bit is set.
  */
 template <class To, class From>
-SIMT_CONSTEXPR To simt_integer_cast(From value)
+SIMT_CONSTEXPR To simt_saturating_integer_cast(From value)
 {
     if constexpr (std::is_floating_point_v<From>) {
         const To nan = sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ull << (8 * sizeof(To) - 1));
@@ -283,9 +284,9 @@ SIMT_CONSTEXPR To simt_integer_cast(From value)
     return (To)value;
 }
 template <class To, class From>
-SIMT_CONSTEXPR To operator->*(simt_integer_cast_to<To>, From value)
+SIMT_CONSTEXPR To operator->*(simt_saturating_integer_cast_to<To>, From value)
 {
-    return simt_integer_cast<To>(value);
+    return simt_saturating_integer_cast<To>(value);
 }
 
 /*
@@ -318,14 +319,14 @@ SIMT_CONSTEXPR T *simt_of_unknown_alignment(T *pointer)
  * The rewriter turns a[i] into a[simt_checked_index_within_array<__typeof__(a)>() |= i], with an assignment operator
  * because the index may be any expression and assignment has the lowest precedence. If a is an array or an std::array,
  * an index outside it is displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may
- * also be one past the last element, which simt_checked_index_within_or_end allows. An array of one element is not
- * checked, because it may be the last member of a structure with more elements.
+ * also be one past the last element, which simt_checked_index_within_array_or_end allows. An array of one element is
+ * not checked, because it may be the last member of a structure with more elements.
  */
 template <class Array>
 struct simt_checked_index_within_array {
 };
 template <class Array>
-struct simt_checked_index_within_or_end {
+struct simt_checked_index_within_array_or_end {
 };
 /*
  * The number and type of an array's elements, if the array is a T[N] or an std::array; the number is 0 for any other
@@ -365,10 +366,10 @@ SIMT_CONSTEXPR auto simt_displace_out_of_bounds_index(Index index)
  * nothing is checked with clang.
  */
 template <class Array>
-struct simt_checked_index_of_host_array {
+struct simt_checked_constant_index_of_host_array {
 };
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_checked_index_of_host_array<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_checked_constant_index_of_host_array<Array>, Index index)
 {
 #ifndef __clang__
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
@@ -382,7 +383,7 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_array<Array>, Index ind
     return simt_displace_out_of_bounds_index<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_array_or_end<Array>, Index index)
 {
     return simt_displace_out_of_bounds_index<Array, 1>(index);
 }
@@ -397,8 +398,8 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
  */
 #define SIMT_BASIC_BLOCK         simt_basic_block_begins(__COUNTER__)
 #define SIMT_CONDITIONAL_OPERAND simt_mark_expression_branch(__COUNTER__)
-#define SIMT_AND_OPERAND         simt_mark_logical_operand(__COUNTER__)
-#define SIMT_OR_OPERAND          !simt_mark_logical_operand(__COUNTER__)
+#define SIMT_AND_OPERAND         simt_mark_operand_and_return_true(__COUNTER__)
+#define SIMT_OR_OPERAND          !simt_mark_operand_and_return_true(__COUNTER__)
 #if SIMT_WARP_SIZE == 32
 #define SIMT_RECONVERGE_BEGIN
 #define SIMT_RECONVERGE_END
@@ -415,15 +416,15 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_or_end<Array>, Index in
     const simt_call_scope simt_call_scope_of(__COUNTER__)
 #endif
 
-/* The rewriter's mark in a function that has neither __device__ nor __global__. */
-#define SIMT_HOST_FUNCTION simt_fault_if_kernel_calls_host_function(__func__)
+/* The rewriter's mark in a function that has neither __device__ nor __global__: such a function faults in a kernel. */
+#define SIMT_FAULT_IF_RUN_BY_KERNEL simt_fault_if_kernel_calls_host_function(__func__)
 
 SIMT_CONSTEXPR void simt_mark_expression_branch(unsigned mark_number)
 {
     if (!__builtin_is_constant_evaluated())
         simt_basic_block_begins(mark_number);
 }
-SIMT_CONSTEXPR bool simt_mark_logical_operand(unsigned mark_number)
+SIMT_CONSTEXPR bool simt_mark_operand_and_return_true(unsigned mark_number)
 {
     simt_mark_expression_branch(mark_number);
     return true;
@@ -527,13 +528,13 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 #define __managed__ SIMT_UNSUPPORTED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
     SIMT_UNSUPPORTED("thread block clusters are not supported by the simulator: exchange data in global memory")
-#define SIMT_NO_TEXTURES(type)                                                                                \
+#define SIMT_UNSUPPORTED_TEXTURE_TYPE(type)                                                                   \
     SIMT_UNSUPPORTED(                                                                                         \
         "textures, surfaces and arrays are not supported by the simulator: read global memory, by a pointer") \
     type
-#define cudaTextureObject_t SIMT_NO_TEXTURES(unsigned long long)
-#define cudaSurfaceObject_t SIMT_NO_TEXTURES(unsigned long long)
-#define cudaArray_t         SIMT_NO_TEXTURES(void *)
+#define cudaTextureObject_t SIMT_UNSUPPORTED_TEXTURE_TYPE(unsigned long long)
+#define cudaSurfaceObject_t SIMT_UNSUPPORTED_TEXTURE_TYPE(unsigned long long)
+#define cudaArray_t         SIMT_UNSUPPORTED_TEXTURE_TYPE(void *)
 
 /*
  * --- arithmetic -----------------------------------------------------------------------------------------------------
@@ -902,15 +903,15 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T op
     SIMT_ATOMIC_SCOPE(name, , 0, type, op)       \
     SIMT_ATOMIC_SCOPE(name, _block, 1, type, op) \
     SIMT_ATOMIC_SCOPE(name, _system, 0, type, op)
-#define SIMT_ATOMIC_COMPARE_SCOPE(scope, in_block, type)                                             \
+#define SIMT_ATOMIC_CAS_SCOPE(scope, in_block, type)                                                 \
     SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)                     \
     {                                                                                                \
         return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE_EXCHANGE, in_block, operand, compare); \
     }
-#define SIMT_ATOMIC_CAS(type)                  \
-    SIMT_ATOMIC_COMPARE_SCOPE(, 0, type)       \
-    SIMT_ATOMIC_COMPARE_SCOPE(_block, 1, type) \
-    SIMT_ATOMIC_COMPARE_SCOPE(_system, 0, type)
+#define SIMT_ATOMIC_CAS(type)              \
+    SIMT_ATOMIC_CAS_SCOPE(, 0, type)       \
+    SIMT_ATOMIC_CAS_SCOPE(_block, 1, type) \
+    SIMT_ATOMIC_CAS_SCOPE(_system, 0, type)
 #define SIMT_ATOMIC_SUB_SCOPE(scope, in_block, type)                                                  \
     SIMT_DEVICE type atomicSub##scope(type *address, type operand)                                    \
     {                                                                                                 \
@@ -973,7 +974,7 @@ SIMT_DEVICE simt_small_float2<format> atomicAdd(simt_small_float2<format> *addre
 #undef SIMT_ATOMIC
 #undef SIMT_ATOMIC_SCOPE
 #undef SIMT_ATOMIC_CAS
-#undef SIMT_ATOMIC_COMPARE_SCOPE
+#undef SIMT_ATOMIC_CAS_SCOPE
 #undef SIMT_ATOMIC_SUB
 #undef SIMT_ATOMIC_SUB_SCOPE
 

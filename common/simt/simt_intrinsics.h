@@ -449,7 +449,7 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     return simt_round_in_mode<mode>(nearest, x > back, x < back);
 }
 
-#define SIMT_REAL_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)                   \
+#define SIMT_DEFINE_ROUNDED_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)         \
     SIMT_DEVICE real __##letter##add_##suffix(real x, real y)                                   \
     {                                                                                           \
         return simt_rounded_sum<mode>(x, y, x + y);                                             \
@@ -478,19 +478,19 @@ SIMT_DEVICE Real simt_rounded_root(Real x, Real nearest)
     {                                                                                           \
         return simt_rounded_sum<mode>((typename simt_wider<real>::type)x * y, z, fma(x, y, z)); \
     }
-#define SIMT_ROUNDED(suffix, mode)                                             \
-    SIMT_REAL_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf)          \
-    SIMT_REAL_OPERATIONS(double, d, __fma, suffix, mode, fma, sqrt)            \
-    SIMT_DEVICE float __double2float_##suffix(double x)                        \
-    {                                                                          \
-        return simt_round_in_mode<mode>((float)x, x > (float)x, x < (float)x); \
+#define SIMT_DEFINE_ALL_ROUNDED_OPERATIONS(suffix, mode)                        \
+    SIMT_DEFINE_ROUNDED_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf) \
+    SIMT_DEFINE_ROUNDED_OPERATIONS(double, d, __fma, suffix, mode, fma, sqrt)   \
+    SIMT_DEVICE float __double2float_##suffix(double x)                         \
+    {                                                                           \
+        return simt_round_in_mode<mode>((float)x, x > (float)x, x < (float)x);  \
     }
-SIMT_ROUNDED(rn, SIMT_ROUND_NEAREST)
-SIMT_ROUNDED(rz, SIMT_ROUND_TO_ZERO)
-SIMT_ROUNDED(rd, SIMT_ROUND_DOWN)
-SIMT_ROUNDED(ru, SIMT_ROUND_UP)
-#undef SIMT_ROUNDED
-#undef SIMT_REAL_OPERATIONS
+SIMT_DEFINE_ALL_ROUNDED_OPERATIONS(rn, SIMT_ROUND_NEAREST)
+SIMT_DEFINE_ALL_ROUNDED_OPERATIONS(rz, SIMT_ROUND_TO_ZERO)
+SIMT_DEFINE_ALL_ROUNDED_OPERATIONS(rd, SIMT_ROUND_DOWN)
+SIMT_DEFINE_ALL_ROUNDED_OPERATIONS(ru, SIMT_ROUND_UP)
+#undef SIMT_DEFINE_ALL_ROUNDED_OPERATIONS
+#undef SIMT_DEFINE_ROUNDED_OPERATIONS
 
 SIMT_DEVICE float __frsqrt_rn(float x)
 {
@@ -501,14 +501,14 @@ SIMT_DEVICE float __frsqrt_rn(float x)
  * --- numbers to integers and back -----------------------------------------------------------------------------------
  */
 
-#define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                           \
+#define SIMT_DEFINE_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                    \
     SIMT_DEVICE type __float2##name##_##suffix(float x)                                                     \
     {                                                                                                       \
-        return simt_integer_cast<type>((float)round((double)x));                                            \
+        return simt_saturating_integer_cast<type>((float)round((double)x));                                 \
     }                                                                                                       \
     SIMT_DEVICE type __double2##name##_##suffix(double x)                                                   \
     {                                                                                                       \
-        return simt_integer_cast<type>(round(x));                                                           \
+        return simt_saturating_integer_cast<type>(round(x));                                                \
     }                                                                                                       \
     SIMT_DEVICE float __##name##2float_##suffix(type x)                                                     \
     {                                                                                                       \
@@ -518,17 +518,17 @@ SIMT_DEVICE float __frsqrt_rn(float x)
     {                                                                                                       \
         return simt_round_in_mode<mode>((double)x, x > (long double)(double)x, x < (long double)(double)x); \
     }
-#define SIMT_CONVERSIONS(suffix, mode, round)                     \
-    SIMT_INTEGER_CONVERSIONS(int, int, suffix, mode, round)       \
-    SIMT_INTEGER_CONVERSIONS(uint, unsigned, suffix, mode, round) \
-    SIMT_INTEGER_CONVERSIONS(ll, long long, suffix, mode, round)  \
-    SIMT_INTEGER_CONVERSIONS(ull, unsigned long long, suffix, mode, round)
-SIMT_CONVERSIONS(rn, SIMT_ROUND_NEAREST, rint)
-SIMT_CONVERSIONS(rz, SIMT_ROUND_TO_ZERO, trunc)
-SIMT_CONVERSIONS(rd, SIMT_ROUND_DOWN, floor)
-SIMT_CONVERSIONS(ru, SIMT_ROUND_UP, ceil)
-#undef SIMT_CONVERSIONS
-#undef SIMT_INTEGER_CONVERSIONS
+#define SIMT_DEFINE_ALL_INTEGER_CONVERSIONS(suffix, mode, round)         \
+    SIMT_DEFINE_INTEGER_CONVERSIONS(int, int, suffix, mode, round)       \
+    SIMT_DEFINE_INTEGER_CONVERSIONS(uint, unsigned, suffix, mode, round) \
+    SIMT_DEFINE_INTEGER_CONVERSIONS(ll, long long, suffix, mode, round)  \
+    SIMT_DEFINE_INTEGER_CONVERSIONS(ull, unsigned long long, suffix, mode, round)
+SIMT_DEFINE_ALL_INTEGER_CONVERSIONS(rn, SIMT_ROUND_NEAREST, rint)
+SIMT_DEFINE_ALL_INTEGER_CONVERSIONS(rz, SIMT_ROUND_TO_ZERO, trunc)
+SIMT_DEFINE_ALL_INTEGER_CONVERSIONS(rd, SIMT_ROUND_DOWN, floor)
+SIMT_DEFINE_ALL_INTEGER_CONVERSIONS(ru, SIMT_ROUND_UP, ceil)
+#undef SIMT_DEFINE_ALL_INTEGER_CONVERSIONS
+#undef SIMT_DEFINE_INTEGER_CONVERSIONS
 
 /*
  * --- constants, as in math_constants.h ------------------------------------------------------------------------------

@@ -17,12 +17,15 @@ extern "C" {
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *config,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
-/** Checks a pointer that the next launch passes as a parameter (see simt_launch_kernel()). */
-void simt_check_pointer_parameter(const void *pointer);
 /**
- * Returns whether the host may read parameter `number` of the next launch at `address`. If not, the launch is rejected.
+ * Rejects the next launch if the pointer, one of its parameters, is a symbol: the host's address of a device variable.
  */
-bool simt_may_read_parameter(const void *address, unsigned number);
+void simt_reject_parameter_if_symbol(const void *pointer);
+/**
+ * Returns whether the host may read an argument of the next launch at `address`, entry `argument_number` of the array
+ * of arguments. If not, the launch is rejected.
+ */
+bool simt_check_argument_is_readable(const void *address, unsigned argument_number);
 /**
  * Reports a copy, for the call `name`, of more bytes to or from a variable of the host than the `bytes_to_end` that it
  * has from the pointer on. Returns cudaSuccess if the pointer is to other memory or to a variable whose size the
@@ -33,12 +36,13 @@ cudaError_t simt_check_copy_fits_host_variable(const char *name, const void *poi
 /** Reports that the memset `name` has a floating-point number other than 0 as its value. */
 cudaError_t simt_reject_memset_to_float(const char *name, double value);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
-cudaError_t simt_record_symbol_address(const void *symbol);
+cudaError_t simt_record_symbol_address_taken(const void *symbol);
 /**
- * Copies to or from byte `offset` of a device variable, as work of a stream. If `waits`, the host waits for the copy.
+ * Copies to or from byte `offset` of a device variable, as work of a stream. If `host_waits`, the host waits for the
+ * copy.
  */
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool waits);
+                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool host_waits);
 }
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
@@ -56,7 +60,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
  * bytes to the threads. The C++ ABI passes such a parameter by the address of an object that belongs to the caller.
  */
 template <class Parameter>
-struct simt_parameter_storage {
+struct simt_raw_parameter_storage {
     alignas(Parameter) unsigned char bytes[sizeof(Parameter)];
 };
 template <class Parameter>
@@ -65,14 +69,14 @@ constexpr bool simt_is_passed_by_address = !std::is_trivially_copy_constructible
                                            !std::is_trivially_destructible_v<Parameter>;
 template <class Parameter>
 using simt_stored_parameter =
-    std::conditional_t<simt_is_passed_by_address<Parameter>, simt_parameter_storage<Parameter>, Parameter>;
+    std::conditional_t<simt_is_passed_by_address<Parameter>, simt_raw_parameter_storage<Parameter>, Parameter>;
 
 /** Returns a parameter in the form in which it is stored. */
 template <class Parameter>
 SIMT_NOT_INSTRUMENTED SIMT_FILE_LOCAL simt_stored_parameter<Parameter> simt_store_parameter(const Parameter &parameter)
 {
     if constexpr (simt_is_passed_by_address<Parameter>) {
-        simt_parameter_storage<Parameter> stored;
+        simt_raw_parameter_storage<Parameter> stored;
 
         __builtin_memcpy(stored.bytes, (const void *)&parameter, sizeof parameter);
         return stored;
@@ -142,10 +146,10 @@ constexpr size_t simt_parameter_bytes()
 
 /** Checks a parameter of the next launch: a pointer must not be the host's address of a device variable. */
 template <class Parameter>
-static inline void simt_check_parameter(const Parameter &parameter)
+static inline void simt_check_parameter_is_no_symbol(const Parameter &parameter)
 {
     if constexpr (std::is_pointer_v<Parameter> && !std::is_function_v<std::remove_pointer_t<Parameter>>)
-        simt_check_pointer_parameter((const void *)parameter);
+        simt_reject_parameter_if_symbol((const void *)parameter);
 }
 
 template <class... Parameters>
@@ -159,7 +163,7 @@ template <class First, class... Rest>
 struct simt_parameter_packer<First, Rest...> {
     static __attribute__((always_inline)) simt_parameters<First, Rest...> pack(const First &first, const Rest &...rest)
     {
-        simt_check_parameter(first);
+        simt_check_parameter_is_no_symbol(first);
         return {simt_store_parameter(first), simt_parameter_packer<Rest...>::pack(rest...)};
     }
 };
@@ -353,7 +357,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
     alignas(call) unsigned char bytes[sizeof(call)] = {};
 
     (void)addresses;
-    if ((simt_may_read_parameter(addresses[Number], Number) && ...)) {
+    if ((simt_check_argument_is_readable(addresses[Number], Number) && ...)) {
         const call all = {kernel,
                           simt_parameter_packer<Parameters...>::pack(*(const Parameters *)addresses[Number]...)};
 
@@ -524,9 +528,9 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
  */
 #define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
 #define SIMT_GNU_INLINE    extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
-#define SIMT_CHECK_COPY_FITS(name, pointer, bytes, device_kind)                                                     \
-    if (__builtin_object_size(pointer, 0) < (bytes) && kind != (device_kind) && kind != cudaMemcpyDeviceToDevice && \
-        simt_check_copy_fits_host_variable(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess) \
+#define SIMT_RETURN_ERROR_UNLESS_COPY_FITS(name, pointer, bytes, kind_if_device)                                       \
+    if (__builtin_object_size(pointer, 0) < (bytes) && kind != (kind_if_device) && kind != cudaMemcpyDeviceToDevice && \
+        simt_check_copy_fits_host_variable(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess)    \
     return cudaPeekAtLastError()
 
 extern "C" {
@@ -542,15 +546,15 @@ cudaError_t simt_real_cuda_memcpy_2d_async(void *to, size_t to_pitch, const void
 
 SIMT_GNU_INLINE cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_CHECK_COPY_FITS("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy(to, from, bytes, kind);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                             cudaStream_t stream)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_CHECK_COPY_FITS("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_async(to, from, bytes, kind, stream);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -558,9 +562,10 @@ SIMT_GNU_INLINE cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_COPY_FITS("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
-    SIMT_CHECK_COPY_FITS("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0),
-                         cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0),
+                                       cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0),
+                                       cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -569,10 +574,10 @@ SIMT_GNU_INLINE cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const v
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_CHECK_COPY_FITS("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0),
-                         cudaMemcpyHostToDevice);
-    SIMT_CHECK_COPY_FITS("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
-                         cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0),
+                                       cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
+                                       cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 }
@@ -665,14 +670,14 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const 
                                                          size_t offset = 0,
                                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
@@ -681,7 +686,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, c
                                                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                               cudaStream_t stream = 0)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class T>
@@ -690,14 +695,14 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const 
                                                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                                 cudaStream_t stream = 0)
 {
-    SIMT_CHECK_COPY_FITS("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)
 {
     *pointer = (Pointer *)&symbol;
-    return simt_record_symbol_address(&symbol);
+    return simt_record_symbol_address_taken(&symbol);
 }
 template <class T>
 static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)

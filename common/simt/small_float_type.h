@@ -185,29 +185,29 @@ struct simt_small_float {
 #undef SIMT_SMALL_FLOAT_OPERATION
 
 /* Defines a function that is computed in double, with negligible error, and then rounded. */
-#define SIMT_SMALL_FLOAT_FUNCTION(name, value) \
+#define SIMT_SMALL_FLOAT_MATH_FUNCTION(name, expression_of_x) \
     friend SIMT_METHOD self h##name(self a) \
     { \
         const double x = (float)a; \
-        return value; \
+        return expression_of_x; \
     }
-    SIMT_SMALL_FLOAT_FUNCTION(sqrt, __builtin_sqrt(x))
-    SIMT_SMALL_FLOAT_FUNCTION(rsqrt, 1 / __builtin_sqrt(x))
-    SIMT_SMALL_FLOAT_FUNCTION(rcp, 1 / x)
-    SIMT_SMALL_FLOAT_FUNCTION(exp, __builtin_exp(x))
-    SIMT_SMALL_FLOAT_FUNCTION(exp2, __builtin_exp2(x))
-    SIMT_SMALL_FLOAT_FUNCTION(exp10, __builtin_pow(10, x))
-    SIMT_SMALL_FLOAT_FUNCTION(log, __builtin_log(x))
-    SIMT_SMALL_FLOAT_FUNCTION(log2, __builtin_log2(x))
-    SIMT_SMALL_FLOAT_FUNCTION(log10, __builtin_log10(x))
-    SIMT_SMALL_FLOAT_FUNCTION(sin, __builtin_sin(x))
-    SIMT_SMALL_FLOAT_FUNCTION(cos, __builtin_cos(x))
-    SIMT_SMALL_FLOAT_FUNCTION(tanh, __builtin_tanh(x))
-    SIMT_SMALL_FLOAT_FUNCTION(floor, __builtin_floor(x))
-    SIMT_SMALL_FLOAT_FUNCTION(ceil, __builtin_ceil(x))
-    SIMT_SMALL_FLOAT_FUNCTION(trunc, __builtin_trunc(x))
-    SIMT_SMALL_FLOAT_FUNCTION(rint, __builtin_rint(x))
-#undef SIMT_SMALL_FLOAT_FUNCTION
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(sqrt, __builtin_sqrt(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(rsqrt, 1 / __builtin_sqrt(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(rcp, 1 / x)
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(exp, __builtin_exp(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(exp2, __builtin_exp2(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(exp10, __builtin_pow(10, x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(log, __builtin_log(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(log2, __builtin_log2(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(log10, __builtin_log10(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(sin, __builtin_sin(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(cos, __builtin_cos(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(tanh, __builtin_tanh(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(floor, __builtin_floor(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(ceil, __builtin_ceil(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(trunc, __builtin_trunc(x))
+    SIMT_SMALL_FLOAT_MATH_FUNCTION(rint, __builtin_rint(x))
+#undef SIMT_SMALL_FLOAT_MATH_FUNCTION
 
     /*
      * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the variant whose name
@@ -286,13 +286,14 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     friend SIMT_METHOD self &operator++(self &a) { return a = a + self(1, 1); }
     friend SIMT_METHOD self &operator--(self &a) { return a = a - self(1, 1); }
 
-/* Defines a function on pairs: `name` is its name in CUDA, and `one` is the function on a single number. */
-#define SIMT_BOTH(name, one) friend SIMT_METHOD self name(self a) { return self(one(a.x), one(a.y)); }
-#define SIMT_BOTH_OF_TWO(name, one) \
-    friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }
-#define SIMT_BOTH_OF_THREE(name, one) \
-    friend SIMT_METHOD self name(self a, self b, self c) { return self(one(a.x, b.x, c.x), one(a.y, b.y, c.y)); }
-#define SIMT_BOTH_COMPARED(name) \
+/* Defines a function on pairs: `name` is its name in CUDA, and `scalar` is the function on a single number. */
+#define SIMT_PAIR_UNARY_FUNCTION(name, scalar) \
+    friend SIMT_METHOD self name(self a) { return self(scalar(a.x), scalar(a.y)); }
+#define SIMT_PAIR_BINARY_FUNCTION(name, scalar) \
+    friend SIMT_METHOD self name(self a, self b) { return self(scalar(a.x, b.x), scalar(a.y, b.y)); }
+#define SIMT_PAIR_TERNARY_FUNCTION(name, scalar) \
+    friend SIMT_METHOD self name(self a, self b, self c) { return self(scalar(a.x, b.x, c.x), scalar(a.y, b.y, c.y)); }
+#define SIMT_PAIR_COMPARISONS(name) \
     friend SIMT_METHOD self __h##name##2(self a, self b) \
     { \
         return self((int)__h##name(a.x, b.x), (int)__h##name(a.y, b.y)); \
@@ -305,57 +306,57 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     { \
         return (0u - __h##name(a.x, b.x)) >> 16 | (0u - __h##name(a.y, b.y)) << 16; \
     }
-    SIMT_BOTH(__hneg2, __hneg)
-    SIMT_BOTH(__habs2, __habs)
-    SIMT_BOTH(h2sqrt, hsqrt)
-    SIMT_BOTH(h2rsqrt, hrsqrt)
-    SIMT_BOTH(h2rcp, hrcp)
-    SIMT_BOTH(h2exp, hexp)
-    SIMT_BOTH(h2exp2, hexp2)
-    SIMT_BOTH(h2exp10, hexp10)
-    SIMT_BOTH(h2log, hlog)
-    SIMT_BOTH(h2log2, hlog2)
-    SIMT_BOTH(h2log10, hlog10)
-    SIMT_BOTH(h2sin, hsin)
-    SIMT_BOTH(h2cos, hcos)
-    SIMT_BOTH(h2tanh, htanh)
-    SIMT_BOTH(h2floor, hfloor)
-    SIMT_BOTH(h2ceil, hceil)
-    SIMT_BOTH(h2trunc, htrunc)
-    SIMT_BOTH(h2rint, hrint)
-    SIMT_BOTH_OF_TWO(__hadd2, __hadd)
-    SIMT_BOTH_OF_TWO(__hsub2, __hsub)
-    SIMT_BOTH_OF_TWO(__hmul2, __hmul)
-    SIMT_BOTH_OF_TWO(__h2div, __hdiv)
-    SIMT_BOTH_OF_TWO(__hadd2_rn, __hadd)
-    SIMT_BOTH_OF_TWO(__hsub2_rn, __hsub)
-    SIMT_BOTH_OF_TWO(__hmul2_rn, __hmul)
-    SIMT_BOTH_OF_TWO(__hadd2_sat, __hadd_sat)
-    SIMT_BOTH_OF_TWO(__hsub2_sat, __hsub_sat)
-    SIMT_BOTH_OF_TWO(__hmul2_sat, __hmul_sat)
-    SIMT_BOTH_OF_TWO(__hmax2, __hmax)
-    SIMT_BOTH_OF_TWO(__hmin2, __hmin)
-    SIMT_BOTH_OF_TWO(__hmax2_nan, __hmax_nan)
-    SIMT_BOTH_OF_TWO(__hmin2_nan, __hmin_nan)
-    SIMT_BOTH_OF_THREE(__hfma2, __hfma)
-    SIMT_BOTH_OF_THREE(__hfma2_sat, __hfma_sat)
-    SIMT_BOTH_OF_THREE(__hfma2_relu, __hfma_relu)
-    SIMT_BOTH_COMPARED(eq)
-    SIMT_BOTH_COMPARED(ne)
-    SIMT_BOTH_COMPARED(lt)
-    SIMT_BOTH_COMPARED(le)
-    SIMT_BOTH_COMPARED(gt)
-    SIMT_BOTH_COMPARED(ge)
-    SIMT_BOTH_COMPARED(equ)
-    SIMT_BOTH_COMPARED(neu)
-    SIMT_BOTH_COMPARED(ltu)
-    SIMT_BOTH_COMPARED(leu)
-    SIMT_BOTH_COMPARED(gtu)
-    SIMT_BOTH_COMPARED(geu)
-#undef SIMT_BOTH
-#undef SIMT_BOTH_OF_TWO
-#undef SIMT_BOTH_OF_THREE
-#undef SIMT_BOTH_COMPARED
+    SIMT_PAIR_UNARY_FUNCTION(__hneg2, __hneg)
+    SIMT_PAIR_UNARY_FUNCTION(__habs2, __habs)
+    SIMT_PAIR_UNARY_FUNCTION(h2sqrt, hsqrt)
+    SIMT_PAIR_UNARY_FUNCTION(h2rsqrt, hrsqrt)
+    SIMT_PAIR_UNARY_FUNCTION(h2rcp, hrcp)
+    SIMT_PAIR_UNARY_FUNCTION(h2exp, hexp)
+    SIMT_PAIR_UNARY_FUNCTION(h2exp2, hexp2)
+    SIMT_PAIR_UNARY_FUNCTION(h2exp10, hexp10)
+    SIMT_PAIR_UNARY_FUNCTION(h2log, hlog)
+    SIMT_PAIR_UNARY_FUNCTION(h2log2, hlog2)
+    SIMT_PAIR_UNARY_FUNCTION(h2log10, hlog10)
+    SIMT_PAIR_UNARY_FUNCTION(h2sin, hsin)
+    SIMT_PAIR_UNARY_FUNCTION(h2cos, hcos)
+    SIMT_PAIR_UNARY_FUNCTION(h2tanh, htanh)
+    SIMT_PAIR_UNARY_FUNCTION(h2floor, hfloor)
+    SIMT_PAIR_UNARY_FUNCTION(h2ceil, hceil)
+    SIMT_PAIR_UNARY_FUNCTION(h2trunc, htrunc)
+    SIMT_PAIR_UNARY_FUNCTION(h2rint, hrint)
+    SIMT_PAIR_BINARY_FUNCTION(__hadd2, __hadd)
+    SIMT_PAIR_BINARY_FUNCTION(__hsub2, __hsub)
+    SIMT_PAIR_BINARY_FUNCTION(__hmul2, __hmul)
+    SIMT_PAIR_BINARY_FUNCTION(__h2div, __hdiv)
+    SIMT_PAIR_BINARY_FUNCTION(__hadd2_rn, __hadd)
+    SIMT_PAIR_BINARY_FUNCTION(__hsub2_rn, __hsub)
+    SIMT_PAIR_BINARY_FUNCTION(__hmul2_rn, __hmul)
+    SIMT_PAIR_BINARY_FUNCTION(__hadd2_sat, __hadd_sat)
+    SIMT_PAIR_BINARY_FUNCTION(__hsub2_sat, __hsub_sat)
+    SIMT_PAIR_BINARY_FUNCTION(__hmul2_sat, __hmul_sat)
+    SIMT_PAIR_BINARY_FUNCTION(__hmax2, __hmax)
+    SIMT_PAIR_BINARY_FUNCTION(__hmin2, __hmin)
+    SIMT_PAIR_BINARY_FUNCTION(__hmax2_nan, __hmax_nan)
+    SIMT_PAIR_BINARY_FUNCTION(__hmin2_nan, __hmin_nan)
+    SIMT_PAIR_TERNARY_FUNCTION(__hfma2, __hfma)
+    SIMT_PAIR_TERNARY_FUNCTION(__hfma2_sat, __hfma_sat)
+    SIMT_PAIR_TERNARY_FUNCTION(__hfma2_relu, __hfma_relu)
+    SIMT_PAIR_COMPARISONS(eq)
+    SIMT_PAIR_COMPARISONS(ne)
+    SIMT_PAIR_COMPARISONS(lt)
+    SIMT_PAIR_COMPARISONS(le)
+    SIMT_PAIR_COMPARISONS(gt)
+    SIMT_PAIR_COMPARISONS(ge)
+    SIMT_PAIR_COMPARISONS(equ)
+    SIMT_PAIR_COMPARISONS(neu)
+    SIMT_PAIR_COMPARISONS(ltu)
+    SIMT_PAIR_COMPARISONS(leu)
+    SIMT_PAIR_COMPARISONS(gtu)
+    SIMT_PAIR_COMPARISONS(geu)
+#undef SIMT_PAIR_UNARY_FUNCTION
+#undef SIMT_PAIR_BINARY_FUNCTION
+#undef SIMT_PAIR_TERNARY_FUNCTION
+#undef SIMT_PAIR_COMPARISONS
     friend SIMT_METHOD self __hisnan2(self a) { return self((int)a.x.is_nan(), (int)a.y.is_nan()); }
     friend SIMT_METHOD bool operator==(self a, self b) { return __hbeq2(a, b); }
     friend SIMT_METHOD bool operator!=(self a, self b) { return __hbneu2(a, b); }
@@ -373,15 +374,15 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  */
 
 /** Defines the conversions of `type` in one rounding mode; CUDA's function names refer to the type as `name`. */
-#define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
+#define SIMT_SMALL_FLOAT_ROUNDED_CONVERSIONS(name, type, suffix, mode, round) \
     SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, uint, unsigned, suffix, mode, round) \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, short, short, suffix, mode, round) \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, ushort, unsigned short, suffix, mode, round) \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, ll, long long, suffix, mode, round) \
-    SIMT_SMALL_FLOAT_INTEGERS(name, type, ull, unsigned long long, suffix, mode, round)
-#define SIMT_SMALL_FLOAT_INTEGERS(name, type, integer_name, integer, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, int, int, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, uint, unsigned, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, short, short, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, ushort, unsigned short, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, ll, long long, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, ull, unsigned long long, suffix, mode, round)
+#define SIMT_SMALL_FLOAT_INTEGER_CONVERSIONS(name, type, integer_name, integer, suffix, mode, round) \
     SIMT_INLINE type __##integer_name##2##name##_##suffix(integer value) \
     { \
         return type::rounded<mode>(simt_integer_rounded_to_odd(value)); \
@@ -393,13 +394,14 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     }
 
 /**
- * Defines the functions of `type` and of `pair`; CUDA's function names refer to these types as `name` and `pair_name`.
+ * Defines the conversions of `type` and the functions that make and split a `pair`; CUDA's function names refer to
+ * these types as `name` and `pair_name`.
  */
-#define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_ROUND_NEAREST, rint) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_ROUND_TO_ZERO, trunc) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_ROUND_DOWN, floor) \
-    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_ROUND_UP, ceil) \
+#define SIMT_SMALL_FLOAT_CONVERSIONS_AND_PAIRS(name, type, pair_name, pair) \
+    SIMT_SMALL_FLOAT_ROUNDED_CONVERSIONS(name, type, rn, SIMT_ROUND_NEAREST, rint) \
+    SIMT_SMALL_FLOAT_ROUNDED_CONVERSIONS(name, type, rz, SIMT_ROUND_TO_ZERO, trunc) \
+    SIMT_SMALL_FLOAT_ROUNDED_CONVERSIONS(name, type, rd, SIMT_ROUND_DOWN, floor) \
+    SIMT_SMALL_FLOAT_ROUNDED_CONVERSIONS(name, type, ru, SIMT_ROUND_UP, ceil) \
     SIMT_INLINE float __##name##2float(type value) { return value; } \
     SIMT_INLINE type __float2##name(float value) { return value; } \
     SIMT_INLINE type __double2##name(double value) { return value; } \

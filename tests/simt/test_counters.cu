@@ -614,7 +614,7 @@ static void each_kernel_has_its_own_counters(void **)
     int *y = device_words(0);
 
     read_and_reset_counters();
-    assert_int_equal(simt_num_launched_kernels(), 0);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 0);
     straight_kernel<<<1, 96>>>(y);
     far::shuffle_kernel<int, 5><<<1, 32>>>(y);
     straight_kernel<<<1, 32>>>(y);
@@ -622,7 +622,7 @@ static void each_kernel_has_its_own_counters(void **)
     collective_kernel<<<1, 64>>>(y);
     expect_success();
 
-    assert_int_equal(simt_num_launched_kernels(), 3);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 3);
     const struct simt_counters straight = kernel_counters(0, "straight_kernel");
     const struct simt_counters shuffle = kernel_counters(1, "shuffle_kernel");
     const struct simt_counters collective = kernel_counters(2, "collective_kernel");
@@ -654,11 +654,11 @@ static void a_reset_forgets_the_kernels(void **)
     straight_kernel<<<1, 32>>>(y);
     branch_kernel<<<1, 32>>>(y, 8);
     expect_success();
-    assert_int_equal(simt_num_launched_kernels(), 2);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 2);
     assert_false(simt_read_kernel_counters(2, &name, &counters));
     assert_false(simt_read_kernel_counters(-1, &name, &counters));
     read_and_reset_counters();
-    assert_int_equal(simt_num_launched_kernels(), 0);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 0);
     assert_false(simt_read_kernel_counters(0, &name, &counters));
     branch_kernel<<<1, 32>>>(y, 8);
     straight_kernel<<<1, 32>>>(y);
@@ -684,7 +684,7 @@ static void names_that_launches_give(void **)
     assert_int_equal(cudaLaunchKernel(straight_kernel, 1, 32, arguments), cudaSuccess);
     ::straight_kernel<<<1, 32>>>(y);
     expect_success();
-    assert_int_equal(simt_num_launched_kernels(), 4);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 4);
     kernel_counters(0, "shuffle_kernel");
     kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
     kernel_counters(2, "kernel");
@@ -708,12 +708,12 @@ static void launches_that_fail(void **)
     read_and_reset_counters();
     straight_kernel<<<0, 32>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
-    assert_int_equal(simt_num_launched_kernels(), 0);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 0);
     bad_kernel<<<1, 64>>>(y);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     straight_kernel<<<1, 32>>>(y);
     expect_success();
-    assert_int_equal(simt_num_launched_kernels(), 2);
+    assert_int_equal(simt_num_distinct_launched_kernels(), 2);
     assert_int_equal(kernel_counters(0, "bad_kernel").launches, 1);
     assert_int_equal(kernel_counters(0, "bad_kernel").block_barriers, 1);
     assert_int_equal(kernel_counters(1, "straight_kernel").block_barriers, 0);

@@ -186,7 +186,7 @@ static void the_device_says_what_it_is(void **state)
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     assert_string_equal(cudaGetErrorName((cudaError_t)12345), "unrecognized error code");
     assert_string_equal(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument");
-    assert_non_null(simt_limitations());
+    assert_non_null(simt_limitations_text());
 }
 
 static void streams_and_events(void **state)

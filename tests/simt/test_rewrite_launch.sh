@@ -7,13 +7,13 @@ source=$scratch/a.cu
 # rewritten TEXT: prints the tool's output without the #line directive and the marks of host functions
 rewritten() {
     printf '%s' "$1" >"$source"
-    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST_FUNCTION;//'
+    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_FAULT_IF_RUN_BY_KERNEL;//'
 }
 
 # host_marks NAME COUNT TEXT: checks that the tool marks COUNT functions of TEXT as host functions
 host_marks() {
     printf '%s' "$3" >"$source"
-    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST_FUNCTION;' | wc -l)"
+    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_FAULT_IF_RUN_BY_KERNEL;' | wc -l)"
 }
 
 # becomes NAME TEXT EXPECTED: checks that the tool turns TEXT into EXPECTED
@@ -242,7 +242,7 @@ becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
 becomes 'small local arrays' \
     '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned char a[4] = {1}, b[3]; float w[2]; float v[4], m[2][2]; half h[n]; }' \
-    '__device__ void f(int n[2]) { SIMT_CALLED_FUNCTION; struct s { char c[4]; }; const unsigned SIMT_SMALL_ARRAY_ALIGNMENT char a[4] = {1}, b[3]; SIMT_SMALL_ARRAY_ALIGNMENT float w[2]; float v[4], m[2][2]; half h[n]; }'
+    '__device__ void f(int n[2]) { SIMT_CALLED_FUNCTION; struct s { char c[4]; }; const unsigned SIMT_NVCC_SMALL_ARRAY_ALIGNMENT char a[4] = {1}, b[3]; SIMT_NVCC_SMALL_ARRAY_ALIGNMENT float w[2]; float v[4], m[2][2]; half h[n]; }'
 unchanged 'small arrays elsewhere' 'struct s { char c[4]; }; short g[2]; __device__ void f(int n[2]);'
 ignored='the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the call until it is true, or call mbarrier_wait()'
 for before in 'a;' 'if (a < (b))' 'else' '(void)' 'if (a) b(); else' 'do' '{ }' 'for (;;)'; do
@@ -498,7 +498,7 @@ in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
     'a.b[simt_checked_index_within_array<__typeof__(a.b)>() |= i]; p->c[simt_checked_index_within_array<__typeof__(p->c)>() |= 1].d[simt_checked_index_within_array<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_checked_index_within_array<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_checked_index_within_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_checked_index_within_array<__typeof__(a)>() |= i]; f(y, &a[simt_checked_index_within_or_end<__typeof__(a)>() |= i]);'
+    'int a[4]; p = &a[simt_checked_index_within_array_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_checked_index_within_array<__typeof__(a)>() |= i]; f(y, &a[simt_checked_index_within_array_or_end<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
     'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_checked_index_within_array<__typeof__(a)>() |= 1], d = b[simt_checked_index_within_array<__typeof__(b)>() |= 2] * a[simt_checked_index_within_array<__typeof__(a)>() |= 0]; return a[simt_checked_index_within_array<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
@@ -702,10 +702,10 @@ becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_checked_index_within_array<__typeof__("ab" "c")>() |= i] + u8"x"[simt_checked_index_within_array<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONST_CONSTANT_VARIABLE const int c[2]; SIMT_CONST_CONSTANT_GAP __global__ void f() { SIMT_BASIC_BLOCK; a[simt_checked_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONST_CONSTANT_VARIABLE const int c[2]; SIMT_CONST_CONSTANT_GAP __global__ void f() { SIMT_BASIC_BLOCK; a[simt_checked_constant_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_constant_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
-    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALLED_FUNCTION; SIMT_SMALL_ARRAY_ALIGNMENT int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALLED_FUNCTION; SIMT_NVCC_SMALL_ARRAY_ALIGNMENT int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_constant_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
 in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_checked_index_within_array<__typeof__(a)>() |= 1] = c[simt_checked_index_within_array<__typeof__(c)>() |= 2] + e[3] + g[simt_checked_index_within_array<__typeof__(g)>() |= 4] + h[simt_checked_index_within_array<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
@@ -716,11 +716,11 @@ host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } 
 host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
     'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_shift_count * e);'
-in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_integer_cast_to<int>()->* b + simt_integer_cast_to<unsigned long long>()->*  (c);'
+in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_saturating_integer_cast_to<int>()->* b + simt_saturating_integer_cast_to<unsigned long long>()->*  (c);'
 in_device 'a cast after an operator' 'return (int)a * (int)b - (long)-c && (int)!d;' \
-    'return simt_integer_cast_to<int>()->* a * simt_integer_cast_to<int>()->* b - simt_integer_cast_to<long>()->* -c && simt_integer_cast_to<int>()->* !d;'
+    'return simt_saturating_integer_cast_to<int>()->* a * simt_saturating_integer_cast_to<int>()->* b - simt_saturating_integer_cast_to<long>()->* -c && simt_saturating_integer_cast_to<int>()->* !d;'
 in_device 'a cast of a cast' '(int)(unsigned)a; (float)(int)b; (int)(float)c;' \
-    '(int)(unsigned)a; (float)(int)b; simt_integer_cast_to<int>()->* (float)c;'
+    '(int)(unsigned)a; (float)(int)b; simt_saturating_integer_cast_to<int>()->* (float)c;'
 in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;' \
     'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
 in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (char *)p; (short)a; (int); g((int x));' \
@@ -734,11 +734,11 @@ in_device 'reinterpret_cast' 'reinterpret_cast<volatile float2 *>(a + f(b));' \
 in_device 'casts whose operand has no certain end, or whose type is not known' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);'
-in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_integer_cast_to<int>()->* d;'
+in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_saturating_integer_cast_to<int>()->* d;'
 in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
-    'simt_integer_cast<int>(a); simt_integer_cast< unsigned >(b); static_cast<float>(c);'
+    'simt_saturating_integer_cast<int>(a); simt_saturating_integer_cast< unsigned >(b); static_cast<float>(c);'
 becomes 'a member function of the device' 'struct s { __device__ int f() { return (int)a; } int g() { return (int)a; } };' \
-    'struct s { __device__ int f() { return simt_integer_cast_to<int>()->* a; } int g() { return (int)a; } };'
+    'struct s { __device__ int f() { return simt_saturating_integer_cast_to<int>()->* a; } int g() { return (int)a; } };'
 becomes 'the architecture' '#if __CUDA_ARCH__ < 600
 #elif defined __CUDA_ARCH__
 #endif

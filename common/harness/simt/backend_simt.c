@@ -211,7 +211,7 @@ const char *backend_fault_message(void)
 
 const char *backend_counter_limitations(void)
 {
-    return simt_limitations();
+    return simt_limitations_text();
 }
 
 static const char *traced_kernel; /**< the kernel that the last trace selected; NULL for any kernel */

@@ -148,7 +148,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     if (error != cudaSuccess)
         return error;
-    simt_stream_clock_join_legacy_default(number);
+    simt_stream_apply_legacy_default_sync(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }

@@ -227,7 +227,7 @@ static cudaError_t run(const struct launch *launch)
     const bool traced = simt_trace_start_if_requested(launch);
     const unsigned depth = simt_host_lock_depth();
 
-    if (!simt_counting_begin(launch->name))
+    if (!simt_counting_begin_launch(launch->name))
         return cudaErrorMemoryAllocation;
     simt_observers[0] = &simt_counting_observer;
     simt_observers[1] = traced ? &simt_tracing_observer : NULL;
@@ -240,7 +240,7 @@ static cudaError_t run(const struct launch *launch)
     const cudaError_t error = simt_grid_run(launch);
 
     simt_host_unlock_to_depth(depth);
-    simt_counting_end();
+    simt_counting_end_launch();
     if (error == cudaSuccess && !simt_faulted)
         check_streams();
     if (!simt_faulted)
@@ -269,7 +269,7 @@ bool simt_symbol_address_was_obtained(const void *symbol_address)
     return false;
 }
 
-cudaError_t simt_record_symbol_address(const void *symbol)
+cudaError_t simt_record_symbol_address_taken(const void *symbol)
 {
     if (!simt_is_device_variable_range(symbol, 1))
         return simt_fault_runtime_call(
@@ -284,7 +284,7 @@ cudaError_t simt_record_symbol_address(const void *symbol)
     return cudaSuccess;
 }
 
-void simt_check_pointer_parameter(const void *pointer)
+void simt_reject_parameter_if_symbol(const void *pointer)
 {
     if (simt_is_device_variable_range(pointer, 1) && !simt_symbol_address_was_obtained(pointer))
         snprintf(bad_parameter, sizeof bad_parameter,
@@ -293,14 +293,14 @@ void simt_check_pointer_parameter(const void *pointer)
                  simt_device_variable_name_at((uintptr_t)pointer));
 }
 
-bool simt_may_read_parameter(const void *address, unsigned number)
+bool simt_check_argument_is_readable(const void *address, unsigned argument_number)
 {
     if (simt_host_may_access(address))
         return true;
     snprintf(bad_parameter, sizeof bad_parameter,
              ": entry %u of the array of parameters is %s; each entry is the address of the host's variable that has "
              "the parameter" SIMT_ADVICE_PREFIX "&pointer in place of pointer",
-             number, address ? "a pointer to device memory" : "NULL");
+             argument_number, address ? "a pointer to device memory" : "NULL");
     return false;
 }
 

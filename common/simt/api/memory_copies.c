@@ -465,12 +465,12 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool waits)
+                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool host_waits)
 {
     static const char *const names[2][2] = {{"cudaMemcpyFromSymbolAsync", "cudaMemcpyFromSymbol"},
                                             {"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol"}};
     const bool to_symbol = to == (const char *)symbol + offset;
-    const char *const name = names[to_symbol][waits];
+    const char *const name = names[to_symbol][host_waits];
     const void *const other = to_symbol ? from : to;
 
     SIMT_HOLD_HOST_LOCK;
@@ -484,7 +484,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidSymbol,
                                        "a variable that is const, which no copy may change" SIMT_ADVICE_PREFIX
                                        "no const, or the value in the variable's declaration");
-    if (!waits)
+    if (!host_waits)
         return copy_async(name, to, from, bytes, kind, stream, SIMT_RETURN_ADDRESS());
     error = simt_check_call_permitted(name, CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE, SIMT_RETURN_ADDRESS());
     if (error == cudaSuccess)

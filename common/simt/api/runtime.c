@@ -1,6 +1,6 @@
 /**
  * @file runtime.c
- * @brief CUDA's functions for the device, its properties and its limits, and the text of simt_limitations().
+ * @brief CUDA's functions for the device, its properties and its limits, and the text of simt_limitations_text().
  */
 #include "calls/kernel_calls.h"
 #include "graphs.h"
@@ -291,7 +291,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     return error == cudaSuccess ? simt_peek_error_blocking_launches() : error;
 }
 
-const char *simt_limitations(void)
+const char *simt_limitations_text(void)
 {
     return "The simulator runs the source, not a GPU's instructions. It has no time, no caches, no registers and no\n"
            "occupancy. Branches are the source's: a GPU compiler may predicate a short one or merge neighbouring "

@@ -39,11 +39,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     SIMT_HOLD_HOST_LOCK;
     if (!stream || flags > cudaStreamNonBlocking)
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
-    const size_t number = simt_stream_find_unused_number();
+    const size_t number = simt_stream_find_or_add_unused_number();
 
     if (number == MAX_HANDLES)
         return SIMT_RECORD_FAILURE(cudaErrorMemoryAllocation);
-    simt_prepare_for_second_stream();
+    simt_record_uses_for_second_stream();
     struct stream_state *slot = &simt_streams[number];
 
     free(slot->clock.positions);

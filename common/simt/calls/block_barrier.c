@@ -81,7 +81,7 @@ int simt_grid_is_cooperative(void)
 void simt_grid_dependency_sync(void)
 {
     if (simt_running.lane)
-        simt_order_record_grid_dependency_sync();
+        simt_order_record_dependency_sync_of_thread();
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ void simt_block_barrier_check_and_open(struct block *block)
     }
     if (simt_faulted || simt_fault_confirm() || block->num_threads_at_grid_barrier)
         return;
-    simt_order_record_block_barrier();
+    simt_order_record_completed_block_barrier();
     simt_block_barrier_release_threads(block);
 }
 

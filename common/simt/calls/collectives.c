@@ -644,7 +644,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         return true;
     case COLLECTIVE_WGMMA_WAIT:
         /* After the wait, every lane may use the results of all lanes' products. */
-        simt_order_record_syncwarp(&warp->ordering, warp->first_thread, warp->lanes, ALL_LANES);
+        simt_order_record_completed_syncwarp(&warp->ordering, warp->first_thread, warp->lanes, ALL_LANES);
         simt_products_remove_waited(warp, (unsigned)warp->collective_argument[0]);
         return true;
     default:
@@ -678,9 +678,9 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
         good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         collective.kind = WARP_COLLECTIVE_SYNCWARP;
-        simt_order_record_syncwarp(&warp->ordering, warp->first_thread, warp->lanes,
-                                   of_active(warp->collective_mask[first]) ? group | warp->finished_lanes
-                                                                           : warp->collective_mask[first]);
+        simt_order_record_completed_syncwarp(&warp->ordering, warp->first_thread, warp->lanes,
+                                             of_active(warp->collective_mask[first]) ? group | warp->finished_lanes
+                                                                                     : warp->collective_mask[first]);
     } else {
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);

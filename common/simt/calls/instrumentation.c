@@ -144,7 +144,7 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
                                  .pc = pc,
                                  .pc_slot = pc_slot_find_or_add(pc),
                                  .byte_mask = 0xf,
-                                 .atomic_flags = touch.kind,
+                                 .atomic_size_and_flags = touch.kind,
                                  .reads_old_value = touch.reads_old_value,
                                  .may_include_padding = touch.may_include_padding || bytes >= 8,
                                  .access_type = touch.what,
@@ -159,11 +159,13 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
     if (bytes < 4) {
         access.address -= offset % 4;
         access.byte_mask = (uint8_t)(((1u << bytes) - 1) << offset % 4);
-        access.atomic_flags |= bytes == 1 ? ATOMIC_1_BYTE : offset % 4 ? ATOMIC_HIGH_2_BYTES : ATOMIC_LOW_2_BYTES;
+        access.atomic_size_and_flags |= bytes == 1   ? ATOMIC_1_BYTE
+                                        : offset % 4 ? ATOMIC_HIGH_2_BYTES
+                                                     : ATOMIC_LOW_2_BYTES;
         shadow_word(cell, access);
         return;
     }
-    access.atomic_flags |= bytes == 4 ? ATOMIC_4_BYTES : ATOMIC_8_BYTES;
+    access.atomic_size_and_flags |= bytes == 4 ? ATOMIC_4_BYTES : ATOMIC_8_BYTES;
     for (unsigned word = 0; word < bytes / 4; word++) {
         shadow_word(cell + word, access);
         access.address += 4;
@@ -635,7 +637,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         access_elsewhere((uintptr_t)pointer, bytes, touch, pc);
         return;
     }
-    if (store && simt_order_has_fenced()) {
+    if (store && simt_order_running_thread_follows_fence()) {
         touch.what = ACCESS_ATOMIC;
         touch.kind = ATOMIC_VOLATILE_STORE;
     }

@@ -264,7 +264,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
         simt_constant_reads_clear();
         simt_order.epoch = 0;
     }
-    const struct past_launches *launches = simt_work_begin_launch(launch->may_overlap_previous);
+    const struct overlapping_launches *launches = simt_work_begin_launch(launch->may_overlap_previous);
 
     if (!launches)
         return false;
@@ -392,9 +392,9 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
         fault_grid_barrier(waiting, gone);
         return;
     }
-    simt_order_record_grid_barrier();
+    simt_order_record_completed_grid_barrier();
     for (unsigned i = 0; i < count; i++) {
-        simt_order_open_grid_barrier(&blocks[i]->ordering);
+        simt_order_apply_grid_barrier_to_block(&blocks[i]->ordering);
         simt_block_barrier_release_threads(blocks[i]);
     }
 }

@@ -24,7 +24,7 @@ struct kernel_memory_ranges simt_memory;
  * Kernels declare these variables as constants, because they do not change while a thread runs: the compiler may keep
  * their values in registers, and reads do not count as memory traffic.
  */
-__attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
+__attribute__((section("simt_builtin_variables"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
 /* The dynamic shared array of every kernel, under any name that the kernel gives it. */
 extern __thread unsigned char simt_dynamic_shared[];
@@ -49,8 +49,8 @@ extern const struct simt_bound __start_simt_bounds[] __attribute__((weak));
 extern const struct simt_bound __stop_simt_bounds[] __attribute__((weak));
 
 /* The section of the built-in variables, which are defined above. */
-extern const char __start_simt_index[];
-extern const char __stop_simt_index[];
+extern const char __start_simt_builtin_variables[];
+extern const char __stop_simt_builtin_variables[];
 
 uint3 simt_thread_index(unsigned thread)
 {
@@ -140,8 +140,8 @@ bool simt_program_find_segments(void)
     simt_program.read_only_device_high = (uintptr_t)__stop_simt_device_table;
     simt_program.device_variables_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
     simt_program.device_variables_high = (uintptr_t)__stop_simt_device;
-    simt_program.builtin_low = (uintptr_t)__start_simt_index;
-    simt_program.builtin_high = (uintptr_t)__stop_simt_index;
+    simt_program.builtin_low = (uintptr_t)__start_simt_builtin_variables;
+    simt_program.builtin_high = (uintptr_t)__stop_simt_builtin_variables;
     found = simt_program.low != 0;
     return found;
 }

@@ -13,7 +13,8 @@
 #include "order/thread_sets.h"
 
 /**
- * Kinds of past accesses. The kind of a volatile read or an atomic is the sum of one of these and an enum atomic_flags.
+ * Kinds of past accesses. The kind of a volatile read or an atomic is the sum of one of these and an enum
+ * atomic_size_and_flags.
  */
 enum past_access_kind {
     PAST_READ = 0x00,

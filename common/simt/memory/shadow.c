@@ -70,7 +70,7 @@ static bool in_block_only(const struct past_access *past, const struct word_acce
     const bool reached = access->access_type == ACCESS_ATOMIC || access->access_type == ACCESS_VOLATILE_LOAD;
 
     return reached && (past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC &&
-           ((past->access_kind | access->atomic_flags) & ATOMIC_BLOCK_SCOPE);
+           ((past->access_kind | access->atomic_size_and_flags) & ATOMIC_BLOCK_SCOPE);
 }
 
 /** Returns a verb phrase for a past access. */
@@ -271,8 +271,8 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
-    const struct past_launch *launch = simt_overlapped_launch_at(past->epoch);
-    const struct past_launch *missing = simt_launch_without_dependency_sync(past->epoch);
+    const struct overlapping_launch *launch = simt_overlapped_launch_at(past->epoch);
+    const struct overlapping_launch *missing = simt_launch_without_dependency_sync_since(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
     simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
@@ -378,7 +378,7 @@ void simt_deferred_race_report(void)
 static bool defer_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
-    const bool alike = !((past->access_kind ^ access.atomic_flags) & ATOMIC_SIZE_MASK);
+    const bool alike = !((past->access_kind ^ access.atomic_size_and_flags) & ATOMIC_SIZE_MASK);
     const bool atomic = past->access_kind == PAST_ATOMIC_UPDATERS ||
                         ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
@@ -769,11 +769,11 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
     if (kind == PAST_READ || kind == PAST_WRITE || access.access_type == ACCESS_LOAD ||
         access.access_type == ACCESS_STORE)
         return false;
-    if (((past->access_kind ^ access.atomic_flags) & ATOMIC_SIZE_MASK) != 0)
+    if (((past->access_kind ^ access.atomic_size_and_flags) & ATOMIC_SIZE_MASK) != 0)
         return false;
-    if ((past->access_kind & ATOMIC_SAW_OTHER_BLOCK) && (access.atomic_flags & ATOMIC_BLOCK_SCOPE))
+    if ((past->access_kind & ATOMIC_SAW_OTHER_BLOCK) && (access.atomic_size_and_flags & ATOMIC_BLOCK_SCOPE))
         return false;
-    return !((past->access_kind | access.atomic_flags) & ATOMIC_BLOCK_SCOPE) ||
+    return !((past->access_kind | access.atomic_size_and_flags) & ATOMIC_BLOCK_SCOPE) ||
            simt_is_epoch_of_running_block(past->epoch);
 }
 
@@ -858,7 +858,8 @@ static uintptr_t update_before_read(const struct access_history *history, const 
 static void check(const struct access_history *history, struct word_access access)
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD ||
-                               (access.access_type == ACCESS_ATOMIC && (access.atomic_flags & ATOMIC_VOLATILE_STORE));
+                               (access.access_type == ACCESS_ATOMIC &&
+                                (access.atomic_size_and_flags & ATOMIC_VOLATILE_STORE));
     struct racing racing;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {
@@ -970,7 +971,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
     if (past->access_kind == PAST_ATOMIC_UPDATERS)
         return access.access_type == ACCESS_ATOMIC;
     return access.access_type == ACCESS_LOAD ||
-           ((past->access_kind ^ access.atomic_flags) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
+           ((past->access_kind ^ access.atomic_size_and_flags) & ~ATOMIC_BLOCK_SCOPE) == PAST_VOLATILE_READ;
 }
 
 /**
@@ -979,7 +980,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 static void replace_reads(struct access_history *history, struct word_access access)
 {
     enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
-    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_flags & ATOMIC_VOLATILE_STORE);
+    const bool sees = access.access_type != ACCESS_LOAD && !(access.atomic_size_and_flags & ATOMIC_VOLATILE_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     bool several;
@@ -1004,7 +1005,8 @@ static void replace_reads(struct access_history *history, struct word_access acc
         }
         if (!(past->byte_mask & ~access.byte_mask) && simt_is_epoch_of_running_block(past->epoch) &&
             thread_set_has(past_access_threads(past), running_thread()) &&
-            (!seen || (sees && (simt_order_is_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
+            (!seen ||
+             (sees && (simt_order_own_accesses_unreleased_since(past->epoch) || history->num_accesses > LONG)))) {
             remove_from_set(history, i);
         }
     }
@@ -1074,24 +1076,25 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
     access.byte_mask = bytes;
     if (bytes) {
         replace_reads(history, access);
-        add_read(
-            history,
-            (struct past_access){.epoch = simt_order.epoch,
-                                 .thread_or_set = (uint16_t)running_thread(),
-                                 .byte_mask = bytes,
-                                 .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_flags : PAST_READ,
-                                 .pc_slot = access.pc_slot},
-            access.pc);
+        add_read(history,
+                 (struct past_access){.epoch = simt_order.epoch,
+                                      .thread_or_set = (uint16_t)running_thread(),
+                                      .byte_mask = bytes,
+                                      .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_size_and_flags
+                                                                   : PAST_READ,
+                                      .pc_slot = access.pc_slot},
+                 access.pc);
     }
     store_history(cell, history, cell->packed_write & WORD_STATE_MASK, access.pc);
     simt_last_volatile_loads[running_thread()].cell = NULL;
     if (volatile_load)
-        simt_last_volatile_loads[running_thread()] = (struct last_volatile_load){.cell = cell,
-                                                                                 .epoch = simt_order.epoch,
-                                                                                 .write_epoch = cell->write_epoch,
-                                                                                 .packed_write = cell->packed_write,
-                                                                                 .atomic_flags = access.atomic_flags,
-                                                                                 .byte_mask = access.byte_mask};
+        simt_last_volatile_loads[running_thread()] = (struct last_volatile_load){
+            .cell = cell,
+            .epoch = simt_order.epoch,
+            .write_epoch = cell->write_epoch,
+            .packed_write = cell->packed_write,
+            .atomic_size_and_flags = access.atomic_size_and_flags,
+            .byte_mask = access.byte_mask};
 }
 
 void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space space, unsigned bytes)
@@ -1152,7 +1155,7 @@ static bool reach_differs(const struct access_history *history, struct word_acce
     for (uint32_t i = 0; i < history->num_accesses; i++) {
         const uint8_t kind = history->accesses[i].access_kind;
 
-        if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_flags) & ATOMIC_BLOCK_SCOPE))
+        if ((kind & PAST_KIND_MASK) == PAST_ATOMIC && ((kind ^ access.atomic_size_and_flags) & ATOMIC_BLOCK_SCOPE))
             return true;
     }
     return false;
@@ -1166,10 +1169,10 @@ static bool reach_differs(const struct access_history *history, struct word_acce
  */
 static uint8_t replace_atomics(struct access_history *history, struct word_access access)
 {
-    const bool in_block = access.atomic_flags & ATOMIC_BLOCK_SCOPE;
-    bool sees = !(access.atomic_flags & ATOMIC_VOLATILE_STORE) && !reach_differs(history, access);
+    const bool in_block = access.atomic_size_and_flags & ATOMIC_BLOCK_SCOPE;
+    bool sees = !(access.atomic_size_and_flags & ATOMIC_VOLATILE_STORE) && !reach_differs(history, access);
     const struct first_atomics atomics = find_first_atomics(history);
-    uint8_t kind = PAST_ATOMIC | access.atomic_flags;
+    uint8_t kind = PAST_ATOMIC | access.atomic_size_and_flags;
 
     for (uint32_t i = history->num_accesses; i-- > 0;) {
         const struct past_access past = history->accesses[i];
@@ -1177,7 +1180,7 @@ static uint8_t replace_atomics(struct access_history *history, struct word_acces
         const bool store = past.access_kind & ATOMIC_VOLATILE_STORE;
 
         if ((past.access_kind & PAST_KIND_MASK) != PAST_ATOMIC ||
-            ((past.access_kind ^ access.atomic_flags) & (ATOMIC_SIZE_MASK | ATOMIC_BLOCK_SCOPE)))
+            ((past.access_kind ^ access.atomic_size_and_flags) & (ATOMIC_SIZE_MASK | ATOMIC_BLOCK_SCOPE)))
             continue;
         if ((same_block || !in_block) && (sees || simt_accesses_are_ordered(past.epoch, past.thread_or_set, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {

@@ -39,12 +39,12 @@ static inline uint32_t pc_slot_find_or_add(uintptr_t pc)
 struct word_access {
     uintptr_t address; /**< address of the word */
     uintptr_t pc;
-    uint32_t pc_slot;         /**< slot of `pc` in simt_pc_slots */
-    uint8_t byte_mask;        /**< mask of the word's four bytes */
-    uint8_t atomic_flags;     /**< for an atomic or a volatile load: enum atomic_flags */
-    bool reads_old_value;     /**< the atomic does more than store a value */
-    bool may_include_padding; /**< the access has 8 bytes or more, some of which may be padding */
-    bool is_deallocation;     /**< the word is freed, which is checked like a store */
+    uint32_t pc_slot;              /**< slot of `pc` in simt_pc_slots */
+    uint8_t byte_mask;             /**< mask of the word's four bytes */
+    uint8_t atomic_size_and_flags; /**< for an atomic or a volatile load: enum atomic_size_and_flags */
+    bool reads_old_value;          /**< the atomic does more than store a value */
+    bool may_include_padding;      /**< the access has 8 bytes or more, some of which may be padding */
+    bool is_deallocation;          /**< the word is freed, which is checked like a store */
     enum access_type access_type;
     enum memory_space space;
 };
@@ -132,7 +132,7 @@ static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
 struct last_volatile_load {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, packed_write;
-    uint8_t atomic_flags, byte_mask;
+    uint8_t atomic_size_and_flags, byte_mask;
 };
 extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) bool shadow_repeats_poll(const stru
     const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
-           last->packed_write == cell->packed_write && last->atomic_flags == access.atomic_flags &&
+           last->packed_write == cell->packed_write && last->atomic_size_and_flags == access.atomic_size_and_flags &&
            last->byte_mask == access.byte_mask;
 }
 
@@ -222,8 +222,8 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
             if ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT == 0)
                 return;
             if (set < NUM_THREAD_SETS && ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT & 0xf) == 0) {
-                const uint32_t next = thread_set_cached_number_with(set,
-                                                                    simt_order.packed_thread >> WRITE_THREAD_SHIFT);
+                const uint32_t next = thread_set_cached_number_with_or_0(set, simt_order.packed_thread >>
+                                                                                  WRITE_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
                     cell->packed_readers = next << READERS_SET_SHIFT |
@@ -263,8 +263,9 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
                                                                         struct word_access access)
 {
     if (access.access_type == ACCESS_ATOMIC)
-        return (packed_write & WRITE_IS_ATOMIC) && (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_flags &&
-               access.atomic_flags < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
+        return (packed_write & WRITE_IS_ATOMIC) &&
+               (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_size_and_flags &&
+               access.atomic_size_and_flags < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
     return !(packed_write & WRITE_IS_ATOMIC) &&
            !(packed_write >> WRITE_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
            shadow_is_ordered_by_barrier_or_program_order(write_epoch, packed_write);
@@ -279,7 +280,7 @@ static inline uint32_t shadow_cached_set_number_with_self(uint32_t packed_reader
     const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
     const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
 
-    return set == me ? set : thread_set_cached_number_with(set, me);
+    return set == me ? set : thread_set_cached_number_with_or_0(set, me);
 }
 
 /** Returns whether thread 0 is running and is the only one in the set `packed_readers`; its number is 0. */
@@ -298,10 +299,10 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
                                                                                  struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
-        return access.access_type != ACCESS_ATOMIC || !(access.atomic_flags & ATOMIC_VOLATILE_STORE);
+        return access.access_type != ACCESS_ATOMIC || !(access.atomic_size_and_flags & ATOMIC_VOLATILE_STORE);
     if (access.access_type == ACCESS_ATOMIC) {
         if (cell->packed_readers < READERS_ARE_ATOMIC_UPDATERS || cell->read_epoch == UINT32_MAX ||
-            access.atomic_flags >= ATOMIC_SAW_OTHER_BLOCK)
+            access.atomic_size_and_flags >= ATOMIC_SAW_OTHER_BLOCK)
             return false;
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return true;
@@ -350,7 +351,7 @@ static inline __attribute__((always_inline)) void shadow_check_store_races(struc
     cell->write_epoch = simt_order.epoch;
     cell->packed_write = simt_order.packed_thread | word_state | access.pc_slot;
     if (access.access_type == ACCESS_ATOMIC)
-        cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_flags << WRITE_BYTES_SHIFT;
+        cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_size_and_flags << WRITE_BYTES_SHIFT;
     else
         cell->packed_write |= (uint32_t)access.byte_mask << WRITE_BYTES_SHIFT;
 }

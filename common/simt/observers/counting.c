@@ -60,12 +60,12 @@ static struct kernel *find_kernel(const char *name)
     return NULL;
 }
 
-bool simt_counting_begin(const char *launch_name)
+bool simt_counting_begin_launch(const char *kernel_name)
 {
     char name[NAME_SIZE];
     struct kernel *kernel;
 
-    plain_name(launch_name, name);
+    plain_name(kernel_name, name);
     kernel = find_kernel(name);
     if (!kernel && !simt_array_reserve(&kernels, &kernel_room, kernel_count + 1, sizeof *kernels))
         return false;
@@ -79,7 +79,7 @@ bool simt_counting_begin(const char *launch_name)
     return true;
 }
 
-void simt_counting_end(void)
+void simt_counting_end_launch(void)
 {
     counters->lane_events += simt_loop_watchdog.num_replayed_events;
     counters->collective_arrivals += simt_loop_watchdog.num_collective_arrivals;
@@ -97,15 +97,15 @@ void simt_enable_line_request_counts(void)
     counts_request_lines = true;
 }
 
-int simt_read_line_requests(struct simt_line_requests list[SIMT_MAX_LINE_REQUESTS])
+int simt_read_line_requests(struct simt_line_requests first_lines[SIMT_MAX_LINE_REQUESTS])
 {
-    memcpy(list, request_lines, (size_t)request_line_count * sizeof *request_lines);
+    memcpy(first_lines, request_lines, (size_t)request_line_count * sizeof *request_lines);
     return request_line_count;
 }
 
-int simt_read_divergent_branches(struct simt_divergent_branch list[SIMT_MAX_DIVERGENT_BRANCHES])
+int simt_read_divergent_branches(struct simt_divergent_branch first_branches[SIMT_MAX_DIVERGENT_BRANCHES])
 {
-    memcpy(list, branches, (size_t)branch_count * sizeof *branches);
+    memcpy(first_branches, branches, (size_t)branch_count * sizeof *branches);
     return branch_count;
 }
 
@@ -121,7 +121,7 @@ void simt_counters_read(struct simt_counters *sum)
     }
 }
 
-int simt_num_launched_kernels(void)
+int simt_num_distinct_launched_kernels(void)
 {
     return (int)kernel_count;
 }

@@ -10,10 +10,10 @@
 extern const struct observer simt_counting_observer;
 
 /**
- * Counts events for the kernel whose name in the launch is `launch_name`, until simt_counting_end(). Returns false if
- * memory runs out.
+ * Counts events of a launch, until simt_counting_end_launch(), for the kernel whose name in the launch is
+ * `kernel_name`. Returns false if memory runs out.
  */
-bool simt_counting_begin(const char *launch_name);
-void simt_counting_end(void);
+bool simt_counting_begin_launch(const char *kernel_name);
+void simt_counting_end_launch(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "machine/fault.h"
 #include "machine/program_image.h"
 #include "machine/array_reserve.h"
-#include "past_launches.h"
+#include "overlapping_launches.h"
 #include "shadow_cell.h"
 #include "thread_sets.h"
 #include "vector_clocks.h"
@@ -219,13 +219,13 @@ static struct thread_ordering_clocks *own_order(void)
     return &simt_order.block_ordering.thread_clocks[running_thread()];
 }
 
-bool simt_order_has_fenced(void)
+bool simt_order_running_thread_follows_fence(void)
 {
     return simt_order.block_ordering.thread_clocks &&
            simt_order.block_ordering.thread_clocks[running_thread()].clock_to_release_in_block;
 }
 
-bool simt_order_is_unreleased_since(uint32_t epoch)
+bool simt_order_own_accesses_unreleased_since(uint32_t epoch)
 {
     const struct warp_ordering *warp = simt_order.warp_ordering;
     const unsigned me = running_thread();
@@ -235,7 +235,7 @@ bool simt_order_is_unreleased_since(uint32_t epoch)
     return simt_order.block_ordering.barrier_ordered_before_epoch <= epoch &&
            warp->syncwarp_ordered_before_epoch <= epoch &&
            !((warp->partially_synced_lanes >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
-           !(simt_order_has_fenced() &&
+           !(simt_order_running_thread_follows_fence() &&
              simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[me].clock_to_release_in_block, thread) >
                  epoch);
 }
@@ -297,7 +297,7 @@ void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_writte
 
 /** The launches that the current launch may overlap, oldest first. */
 static struct overlapped {
-    const struct past_launch *launch;
+    const struct overlapping_launch *launch;
     size_t count;
 } overlapped;
 
@@ -307,7 +307,7 @@ static struct acquired {
 } last_acquired;
 
 /** Begins a launch that may overlap `count` others. */
-static void overlap(const struct past_launch *launch, size_t count)
+static void overlap(const struct overlapping_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
     simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
@@ -318,14 +318,14 @@ static void overlap(const struct past_launch *launch, size_t count)
                                                                   : simt_order.launch_begin_epoch;
 }
 
-void simt_order_record_grid_dependency_sync(void)
+void simt_order_record_dependency_sync_of_thread(void)
 {
     struct thread_ordering_clocks *order = overlapped.count > 0 ? own_order() : NULL;
 
     simt_order.has_synced_dependency = true;
     if (order)
         order->happens_before = simt_vector_clock_advance(order->happens_before,
-                                                          simt_vector_clock_overlapped_launches_thread(), CLOCK_LANE,
+                                                          simt_pseudo_thread_of_overlapped_launches(), CLOCK_LANE,
                                                           simt_order.launch_begin_epoch);
 }
 
@@ -350,16 +350,17 @@ void simt_order_end_block(struct block_ordering *block)
         simt_order.block_ordering.thread_clocks = NULL;
 }
 
-bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
+bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
+                             const struct overlapping_launches *launches)
 {
     segment_count = 0;
     simt_order.launch_begin_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
-    simt_order.blocks_are_interleaved = interleaved;
+    simt_order.blocks_are_interleaved = blocks_are_interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
         memset(releases, 0, release_capacity * sizeof *releases);
     release_count = 0;
-    simt_vector_clocks_reset(blocks);
+    simt_vector_clocks_reset(num_blocks);
     last_acquired = (struct acquired){0};
     return simt_thread_sets_begin_launch();
 }
@@ -398,7 +399,7 @@ static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_m
     share_clock(threads, warps, lanes, offsetof(struct thread_ordering_clocks, clock_acquired_before_fence_in_block));
 }
 
-void simt_order_record_block_barrier(void)
+void simt_order_record_completed_block_barrier(void)
 {
     simt_order.block_ordering.barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_begin_epoch;
@@ -406,7 +407,7 @@ void simt_order_record_block_barrier(void)
         share(simt_order.block_ordering.thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_record_grid_barrier(void)
+void simt_order_record_completed_grid_barrier(void)
 {
     simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.all_have_synced_dependency = simt_order.has_synced_dependency;
@@ -414,37 +415,38 @@ void simt_order_record_grid_barrier(void)
         simt_order.ordered_before_epoch = simt_order.epoch;
 }
 
-void simt_order_open_grid_barrier(struct block_ordering *block)
+void simt_order_apply_grid_barrier_to_block(struct block_ordering *block)
 {
     block->barrier_ordered_before_epoch = simt_order.epoch;
     if (block->thread_clocks)
         share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_record_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask)
+void simt_order_record_completed_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask existing_lanes,
+                                          lane_mask synced_lanes)
 {
     uint32_t joined[WARP_LANES] = {0};
 
     simt_order.epoch++;
-    mask &= lanes;
+    synced_lanes &= existing_lanes;
     if (simt_order.block_ordering.thread_clocks)
-        share(simt_order.block_ordering.thread_clocks + first_thread, 1, mask);
-    if (mask == lanes) {
+        share(simt_order.block_ordering.thread_clocks + first_thread, 1, synced_lanes);
+    if (synced_lanes == existing_lanes) {
         warp->syncwarp_ordered_before_epoch = simt_order.epoch;
         return;
     }
     /* Raises the vector clock for each lane that a partial mask has synchronised. */
-    FOR_EACH_LANE (lane, mask) {
+    FOR_EACH_LANE (lane, synced_lanes) {
         if (!(warp->partially_synced_lanes >> lane & 1))
             memset(warp->known_epochs[lane], 0, sizeof warp->known_epochs[lane]);
         for (unsigned other = 0; other < WARP_LANES; other++)
             joined[other] = warp->known_epochs[lane][other] > joined[other] ? warp->known_epochs[lane][other]
                                                                             : joined[other];
     }
-    warp->partially_synced_lanes |= mask;
-    FOR_EACH_LANE (i, mask)
+    warp->partially_synced_lanes |= synced_lanes;
+    FOR_EACH_LANE (i, synced_lanes)
         joined[i] = simt_order.epoch;
-    FOR_EACH_LANE (i, mask)
+    FOR_EACH_LANE (i, synced_lanes)
         memcpy(warp->known_epochs[i], joined, sizeof joined);
 }
 
@@ -537,7 +539,7 @@ void simt_order_record_proxy_fence(int space)
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    order->happens_before = simt_vector_clock_join_async_proxy(order->happens_before, now, space);
+    order->happens_before = simt_vector_clock_join_into_async_proxy(order->happens_before, now, space);
     simt_vector_clock_drop_reference(now);
 }
 
@@ -559,7 +561,7 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 /**
  * Returns whether the running thread's clocks include the accesses that thread `whose` made at `epoch`.
  */
-static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
+static bool is_known(uint64_t whose, uint32_t epoch, bool current_is_volatile_load)
 {
     if (!simt_order.block_ordering.thread_clocks)
         return false;
@@ -567,11 +569,12 @@ static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 
     if (epoch < simt_vector_clock_epoch(order->happens_before, whose))
         return true;
-    return volatile_load && (epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence, whose) ||
-                             epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence_in_block, whose));
+    return current_is_volatile_load &&
+           (epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence, whose) ||
+            epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence_in_block, whose));
 }
 
-const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
+const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch)
 {
     for (size_t i = 0; i < overlapped.count; i++) {
         if (epoch >= overlapped.launch[i].first_epoch && epoch < overlapped.launch[i].end_epoch)
@@ -580,15 +583,15 @@ const struct past_launch *simt_overlapped_launch_at(uint32_t epoch)
     return NULL;
 }
 
-static bool has_synced_dependency(bool volatile_load)
+static bool has_synced_dependency(bool current_is_volatile_load)
 {
-    return simt_order.all_have_synced_dependency ||
-           is_known(simt_vector_clock_overlapped_launches_thread(), simt_order.ordered_before_epoch, volatile_load);
+    return simt_order.all_have_synced_dependency || is_known(simt_pseudo_thread_of_overlapped_launches(),
+                                                             simt_order.ordered_before_epoch, current_is_volatile_load);
 }
 
-const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
+const struct overlapping_launch *simt_launch_without_dependency_sync_since(uint32_t access_epoch)
 {
-    return epoch < simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
+    return access_epoch < simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
                ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_dependency_sync)
                : NULL;
 }
@@ -597,20 +600,21 @@ const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch)
  * Returns whether the accesses of an earlier launch in this stream are ordered before the current access. stream_work.c
  * checks launches of other streams.
  */
-static bool ordered_launch(uint32_t epoch, bool volatile_load)
+static bool ordered_launch(uint32_t epoch, bool current_is_volatile_load)
 {
     return epoch < simt_order.ordered_before_epoch ||
-           (epoch >= simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(volatile_load)) ||
+           (epoch >= simt_order.first_epoch_ordered_by_dependency_sync &&
+            has_synced_dependency(current_is_volatile_load)) ||
            !simt_overlapped_launch_at(epoch);
 }
 
-bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
+bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_volatile_load)
 {
     const unsigned me = running_thread();
     const bool here = simt_is_epoch_of_running_block(epoch);
 
     if (epoch < simt_order.launch_begin_epoch)
-        return ordered_launch(epoch, volatile_load);
+        return ordered_launch(epoch, current_is_volatile_load);
     if (epoch < simt_order.grid_barrier_ordered_before_epoch)
         return true;
     if (here) {
@@ -620,10 +624,10 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_lo
             return true;
     }
     return is_known(vector_clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread),
-                    epoch, volatile_load);
+                    epoch, current_is_volatile_load);
 }
 
-bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
+bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool current_is_volatile_load,
                                       unsigned *thread, bool *has_several)
 {
     bool all = true;
@@ -634,7 +638,7 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
         return true;
     FOR_EACH_LANE (warp, threads->warp_mask) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
-            if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
+            if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, current_is_volatile_load))
                 continue;
             *has_several = !all;
             if (*has_several)
@@ -654,5 +658,5 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
     return simt_order.block_ordering.thread_clocks &&
            epoch < simt_vector_clock_epoch(
                        simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
-                       simt_vector_clock_async_proxy_thread(vector_clock_thread_number(block, thread), space));
+                       simt_pseudo_thread_of_async_proxy(vector_clock_thread_number(block, thread), space));
 }

@@ -51,8 +51,8 @@ struct warp_ordering {
     uint32_t known_epochs[WARP_LANES][WARP_LANES];
 };
 
-struct past_launch;
-struct past_launches;
+struct overlapping_launch;
+struct overlapping_launches;
 struct thread_set;
 struct vector_clock;
 
@@ -107,7 +107,8 @@ extern struct ordering_state simt_order;
  * Begins a launch, the last of `launches`, which may overlap the others. Discards the record of which block ran at
  * which epochs. Returns false if out of memory.
  */
-bool simt_order_begin_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
+bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
+                             const struct overlapping_launches *launches);
 /**
  * Make block `block_number` the running block: for the first time, or with the simt_order.block_ordering that it had at
  * the end of its last turn.
@@ -118,20 +119,21 @@ void simt_order_resume_block(uint32_t block_number, const struct block_ordering 
 void simt_order_end_block(struct block_ordering *block);
 
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
-void simt_order_record_block_barrier(void);
+void simt_order_record_completed_block_barrier(void);
 /** Records that the running thread waits for the launches that the current launch may overlap. */
-void simt_order_record_grid_dependency_sync(void);
+void simt_order_record_dependency_sync_of_thread(void);
 /**
- * Records that a grid-wide barrier is complete. simt_order_open_grid_barrier() must then be called for each block of
- * the grid.
+ * Records that a grid-wide barrier is complete. simt_order_apply_grid_barrier_to_block() must then be called for each
+ * block of the grid.
  */
-void simt_order_record_grid_barrier(void);
-void simt_order_open_grid_barrier(struct block_ordering *block);
+void simt_order_record_completed_grid_barrier(void);
+void simt_order_apply_grid_barrier_to_block(struct block_ordering *block);
 /**
- * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first
- * thread is `first_thread`.
+ * Records that a __syncwarp of `synced_lanes` is complete, in a warp whose lanes are `existing_lanes` and whose first
+ * thread is `first_thread`. `synced_lanes` may include lanes that the warp does not have.
  */
-void simt_order_record_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask lanes, lane_mask mask);
+void simt_order_record_completed_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask existing_lanes,
+                                          lane_mask synced_lanes);
 /** Records a fence of the running thread, either for its block only or for all threads. */
 void simt_order_record_fence(bool in_block);
 
@@ -146,7 +148,7 @@ void simt_order_end_release_edges(uintptr_t address);
  * Returns whether the running thread has executed a fence since its block began, or has synchronised with a thread that
  * has.
  */
-bool simt_order_has_fenced(void);
+bool simt_order_running_thread_follows_fence(void);
 
 /**
  * Releases all accesses ordered before the current operation to the threads that wait on an mbarrier; `released` is the
@@ -172,15 +174,15 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space);
  * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
  * threads.
  */
-bool simt_order_is_unreleased_since(uint32_t epoch);
+bool simt_order_own_accesses_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
-const struct past_launch *simt_overlapped_launch_at(uint32_t epoch);
+const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch);
 /**
- * Returns the launch that ran after the epoch and never waited, and therefore keeps a wait of the current launch from
- * ordering accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
+ * Returns the launch that ran after an access and never waited, and therefore keeps a wait of the current launch from
+ * ordering the access. Returns NULL if a wait does order it, or if the running thread has not waited.
  */
-const struct past_launch *simt_launch_without_dependency_sync(uint32_t epoch);
+const struct overlapping_launch *simt_launch_without_dependency_sync_since(uint32_t access_epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_running_at(uint32_t epoch);
@@ -199,12 +201,12 @@ bool simt_epoch_can_never_be_ordered(uint32_t epoch);
  * Returns whether the accesses that thread number `thread` of a block made at `epoch` are ordered before the current
  * access of the running thread, which may be a volatile load.
  */
-bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
+bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_volatile_load);
 /**
  * Checks simt_accesses_are_ordered() for all threads of a set. If that fails, stores in *thread the first thread whose
  * accesses are not ordered, and in *has_several whether there are more such threads.
  */
-bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load,
+bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool current_is_volatile_load,
                                       unsigned *thread, bool *has_several);
 
 #endif

@@ -20,7 +20,10 @@ struct shadow_cell {
 };
 
 enum {
-    /* packed_write: the thread, and the mask of the bytes that it wrote or, for an atomic, its enum atomic_flags. */
+    /*
+     * packed_write: the thread, and the mask of the bytes that it wrote or, for an atomic, its enum
+     * atomic_size_and_flags.
+     */
     WRITE_THREAD_SHIFT = 22,
     WRITE_BYTES_SHIFT = 18,
     WRITE_IS_ATOMIC = 1 << 17,
@@ -64,10 +67,10 @@ enum {
 #define READERS_ASYNC_COPY_IS_WRITING (READERS_WORD_OUTSIDE_VARIABLES | 1)
 
 /**
- * Flags of an atomic: its size and place in the word, its scope, whether it has seen an atomic of another block, and
+ * An atomic's size and place in the word, and flags: its scope, whether it has seen an atomic of another block, and
  * whether it is a volatile store.
  */
-enum atomic_flags {
+enum atomic_size_and_flags {
     ATOMIC_4_BYTES,
     ATOMIC_8_BYTES,
     ATOMIC_LOW_2_BYTES,

@@ -58,7 +58,7 @@ void simt_streams_destroy(void)
         simt_streams[i].is_alive = false;
 }
 
-size_t simt_stream_find_unused_number(void)
+size_t simt_stream_find_or_add_unused_number(void)
 {
     for (size_t i = FIRST_CREATED_STREAM; i < simt_num_streams; i++) {
         if (!simt_streams[i].is_alive &&
@@ -78,7 +78,7 @@ size_t simt_stream_find_unused_number(void)
     return simt_num_streams++;
 }
 
-void simt_stream_clock_join_legacy_default(size_t stream_number)
+void simt_stream_apply_legacy_default_sync(size_t stream_number)
 {
     struct stream_state *stream = &simt_streams[stream_number];
 
@@ -98,7 +98,7 @@ const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number)
 {
     static struct stream_clock published;
 
-    simt_stream_clock_join_legacy_default(stream_number);
+    simt_stream_apply_legacy_default_sync(stream_number);
     published.num_streams = 0;
     simt_stream_clock_join(&published, &simt_streams[stream_number].clock);
     simt_stream_clock_advance(&published, stream_number, simt_latest_work_position);

@@ -6,7 +6,7 @@
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
 
-#include "past_launches.h"
+#include "overlapping_launches.h"
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
@@ -30,7 +30,7 @@ struct stream_state {
     uint64_t latest_work_position;  /**< position of the stream's latest work */
     uint64_t snapshot_position;     /**< some clock may include its work up to this position but no later work */
     struct stream_clock clock;      /**< work ordered before the stream's next work, except its own earlier work */
-    struct past_launches latest_launches; /**< the latest launches in this stream */
+    struct overlapping_launches latest_launches; /**< the latest launches in this stream */
 };
 
 enum { STREAM_LEGACY, STREAM_PER_THREAD, FIRST_CREATED_STREAM };
@@ -56,14 +56,14 @@ size_t simt_stream_number(cudaStream_t stream);
  * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
  * MAX_HANDLES if out of memory.
  */
-size_t simt_stream_find_unused_number(void);
+size_t simt_stream_find_or_add_unused_number(void);
 
 /**
  * Adds to a stream's clock the work that the legacy default stream orders before the stream's next work: its own or, if
  * this is the legacy default stream, that of the others. Must be called before work is submitted to the stream. Work
  * that the host has waited for need not be added, because it is no longer pending.
  */
-void simt_stream_clock_join_legacy_default(size_t stream_number);
+void simt_stream_apply_legacy_default_sync(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
 const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number);
 

@@ -113,7 +113,7 @@ static void join_uses(struct work *work, const struct work *other)
     }
 }
 
-void simt_prepare_for_second_stream(void)
+void simt_record_uses_for_second_stream(void)
 {
     if (simt_has_several_streams)
         return;
@@ -140,8 +140,8 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     if (number == MAX_HANDLES)
         return simt_report_invalid_handle(name, "stream", call_site);
     if (number == STREAM_PER_THREAD)
-        simt_prepare_for_second_stream();
-    simt_stream_clock_join_legacy_default(number);
+        simt_record_uses_for_second_stream();
+    simt_stream_apply_legacy_default_sync(number);
     free_uses(&current);
     current = (struct work){.stream = number,
                             .position = ++simt_latest_work_position,
@@ -242,7 +242,7 @@ cudaError_t simt_work_end_and_report_race(void)
 /**
  * Removes the launches that the current work cannot overlap, because its stream or the host has waited for their end.
  */
-static void forget_ended(struct past_launches *launches)
+static void forget_ended(struct overlapping_launches *launches)
 {
     const uint64_t host = simt_stream_clock_position(&simt_host_stream_clock, current.stream);
     const uint64_t stream = simt_stream_clock_position(&simt_streams[current.stream].clock, current.stream);
@@ -255,9 +255,9 @@ static void forget_ended(struct past_launches *launches)
         memmove(launches->launches, launches->launches + ended, launches->num_launches * sizeof *launches->launches);
 }
 
-const struct past_launches *simt_work_begin_launch(bool programmatic)
+const struct overlapping_launches *simt_work_begin_launch(bool programmatic)
 {
-    struct past_launches *launches = &simt_streams[current.stream].latest_launches;
+    struct overlapping_launches *launches = &simt_streams[current.stream].latest_launches;
 
     if (!programmatic ||
         (launches->num_launches > 0 && launches->launches[launches->num_launches - 1].work_position != current.before))
@@ -266,7 +266,7 @@ const struct past_launches *simt_work_begin_launch(bool programmatic)
     if (!simt_array_reserve(&launches->launches, &launches->capacity, launches->num_launches + 1,
                             sizeof *launches->launches))
         return NULL;
-    launches->launches[launches->num_launches++] = (struct past_launch){
+    launches->launches[launches->num_launches++] = (struct overlapping_launch){
         .work_position = current.position, .name = current.name, .call_site = current.call_site};
     return launches;
 }
@@ -281,8 +281,8 @@ void simt_work_end_overlap(cudaStream_t stream)
 
 void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool has_synced_dependency)
 {
-    struct past_launches *launches = &simt_streams[current.stream].latest_launches;
-    struct past_launch *launch = &launches->launches[launches->num_launches - 1];
+    struct overlapping_launches *launches = &simt_streams[current.stream].latest_launches;
+    struct overlapping_launch *launch = &launches->launches[launches->num_launches - 1];
 
     launch->first_epoch = first_epoch;
     launch->end_epoch = last_epoch + 1;

@@ -21,7 +21,7 @@
 #ifndef SIMT_STREAM_WORK_H
 #define SIMT_STREAM_WORK_H
 
-#include "past_launches.h"
+#include "overlapping_launches.h"
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
@@ -74,7 +74,7 @@ cudaError_t simt_work_end_and_report_race(void);
  * launch itself. A launch without programmatic serialization (`programmatic` is false) is returned alone. Returns NULL
  * if memory runs out.
  */
-const struct past_launches *simt_work_begin_launch(bool programmatic);
+const struct overlapping_launches *simt_work_begin_launch(bool programmatic);
 /** Records that the next launch of a stream does not overlap any earlier one. */
 void simt_work_end_overlap(cudaStream_t stream);
 /**
@@ -117,8 +117,10 @@ bool simt_stream_clock_is_pending(const struct stream_clock *clock);
  * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
  */
 cudaError_t simt_query_stream_clock(const struct stream_clock *clock, bool *has_returned_not_ready);
-/** Prepares for a second stream: records the memory that the pending work uses. */
-void simt_prepare_for_second_stream(void);
+/**
+ * Records the memory that the pending work uses, and from now on that of all work, because there is a second stream.
+ */
+void simt_record_uses_for_second_stream(void);
 /** Checks an access by the host to its own memory against the work that the host has not waited for. */
 void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 

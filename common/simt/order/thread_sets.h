@@ -72,7 +72,7 @@ static inline struct cached_addition *cached_addition_at(unsigned set_number, un
  * Returns the number of the set with a thread added, or 0 if it is not in the cache, so that
  * simt_thread_set_number_with() must be called.
  */
-static inline unsigned thread_set_cached_number_with(unsigned set_number, unsigned thread)
+static inline unsigned thread_set_cached_number_with_or_0(unsigned set_number, unsigned thread)
 {
     const struct cached_addition *const grown = cached_addition_at(set_number, thread);
 

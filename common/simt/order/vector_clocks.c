@@ -41,21 +41,21 @@ static struct pool {
  */
 static unsigned top;
 
-void simt_vector_clocks_reset(uint64_t blocks)
+void simt_vector_clocks_reset(uint64_t num_blocks)
 {
     pool.used = 0;
     pool.free = NULL;
     top = 1;
-    for (uint64_t rest = BRANCHES / QUARTER * blocks - 1; rest > 0; rest >>= BRANCH_BITS)
+    for (uint64_t rest = BRANCHES / QUARTER * num_blocks - 1; rest > 0; rest >>= BRANCH_BITS)
         top++;
 }
 
-uint64_t simt_vector_clock_async_proxy_thread(uint64_t thread, int space)
+uint64_t simt_pseudo_thread_of_async_proxy(uint64_t thread, int space)
 {
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
-uint64_t simt_vector_clock_overlapped_launches_thread(void)
+uint64_t simt_pseudo_thread_of_overlapped_launches(void)
 {
     return (uint64_t)3 * QUARTER << top * BRANCH_BITS;
 }
@@ -191,8 +191,8 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
     return covers(clock, other, top, 0) ? clock : join(clock, other, top);
 }
 
-struct vector_clock *simt_vector_clock_join_async_proxy(struct vector_clock *clock, struct vector_clock *other,
-                                                        int space)
+struct vector_clock *simt_vector_clock_join_into_async_proxy(struct vector_clock *clock, struct vector_clock *other,
+                                                             int space)
 {
     if (!other)
         return clock;

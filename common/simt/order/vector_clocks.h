@@ -19,8 +19,8 @@ struct vector_clock;
 /** The threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
 enum vector_clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 
-/** Discards all clocks, and prepares for a launch of `blocks` blocks. */
-void simt_vector_clocks_reset(uint64_t blocks);
+/** Discards all clocks, and prepares for a launch of `num_blocks` blocks. */
+void simt_vector_clocks_reset(uint64_t num_blocks);
 
 /** Number of branches of a node; two levels together have one branch per thread of a block. */
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
@@ -32,14 +32,17 @@ static inline uint64_t vector_clock_thread_number(uint32_t block, unsigned threa
 }
 
 /**
- * Returns a second number for a thread, which represents the asynchronous proxy of bulk copies and warpgroup products:
- * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
- * These epochs are in separate quarters of the clock's branches.
+ * Returns a second number for a thread, that of a pseudo-thread, which represents the asynchronous proxy of bulk copies
+ * and warpgroup products: under this number, a clock stores the epoch below which the proxy may see the thread's
+ * accesses to a space, 0 or 1. These epochs are in separate quarters of the clock's branches.
  */
-uint64_t simt_vector_clock_async_proxy_thread(uint64_t thread, int space);
+uint64_t simt_pseudo_thread_of_async_proxy(uint64_t thread, int space);
 
-/** Returns the number that represents the threads of the launches that the current launch may overlap. */
-uint64_t simt_vector_clock_overlapped_launches_thread(void);
+/**
+ * Returns the number of a pseudo-thread, which represents the threads of the launches that the current launch may
+ * overlap.
+ */
+uint64_t simt_pseudo_thread_of_overlapped_launches(void);
 
 /** Counts another reference to a clock, which may be NULL, and returns the clock. */
 struct vector_clock *simt_vector_clock_add_reference(struct vector_clock *clock);
@@ -60,8 +63,8 @@ struct vector_clock *simt_vector_clock_advance(struct vector_clock *clock, uint6
  * Joins `other` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
  * reference to `clock` and returns the new clock.
  */
-struct vector_clock *simt_vector_clock_join_async_proxy(struct vector_clock *clock, struct vector_clock *other,
-                                                        int space);
+struct vector_clock *simt_vector_clock_join_into_async_proxy(struct vector_clock *clock, struct vector_clock *other,
+                                                             int space);
 /** Returns the epoch below which the accesses of a thread are known. */
 uint32_t simt_vector_clock_epoch(const struct vector_clock *clock, uint64_t thread);
 

@@ -46,7 +46,8 @@ static bool shifts_variable(const char *code, size_t position, size_t end)
     while (position > 0 && is_word_character(code[position - 1]))
         position--;
     return position < name_end && is_one_of(code[skip_space_back(code, position) - 1], ";{}(),") &&
-           is_word_character(code[count]) && is_one_of(code[skip_space(code, named_value_end(code, count))], ";),");
+           is_word_character(code[count]) &&
+           is_one_of(code[skip_space(code, postfix_expression_end(code, count))], ";),");
 }
 
 void rewrite_shift(struct source *source, size_t position)
@@ -55,7 +56,7 @@ void rewrite_shift(struct source *source, size_t position)
     const bool compound = code[position + 2] == '=';
     const size_t end = position + 2 + compound;
 
-    if (!value_ends_at(code, position) || may_be_fold_expression(code, position) ||
+    if (!value_ends_at(code, position) || may_be_in_fold_expression(code, position) ||
         is_lone_number(code, skip_space(code, end)) || (compound && !shifts_variable(code, position, end)) ||
         (code[position] == '>' && may_close_templates(code, position)) || !in_device_function(source))
         return;
@@ -103,16 +104,16 @@ void rewrite_integer_cast(struct source *source, size_t position)
     const size_t end = wide_integer_end(code, position + 1);
 
     if (end == NOWHERE || code[skip_space(code, end)] != ')' || value_ends_at(code, position) ||
-        is_operand_of_unary(code, position) || may_be_fold_expression(code, position))
+        is_operand_of_unary(code, position) || may_be_in_fold_expression(code, position))
         return;
     const size_t operand = skip_space(code, skip_space(code, end) + 1);
 
     if (!(is_word_character(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
         (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(source))
         return;
-    write_replacement(source, position, position + 1, "simt_integer_cast_to<");
+    copy_to_output_replacing(source, position, position + 1, "simt_saturating_integer_cast_to<");
     copy_to_output_until(source, end);
-    write_replacement(source, end, skip_space(code, end) + 1, ">()->* ");
+    copy_to_output_replacing(source, end, skip_space(code, end) + 1, ">()->* ");
 }
 
 void rewrite_integer_static_cast(struct source *source, size_t position, size_t end)
@@ -122,5 +123,5 @@ void rewrite_integer_static_cast(struct source *source, size_t position, size_t 
     const size_t close = code[open] == '<' ? wide_integer_end(code, open + 1) : NOWHERE;
 
     if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(source))
-        write_replacement(source, position, end, "simt_integer_cast");
+        copy_to_output_replacing(source, position, end, "simt_saturating_integer_cast");
 }

@@ -7,13 +7,14 @@
 #include <ctype.h>
 #include <string.h>
 
-size_t find_next_occurrence(const char *code, size_t position, size_t begin, size_t end)
+size_t find_next_occurrence(const char *code, size_t position, size_t name_begin, size_t name_end)
 {
-    for (const char *found = strchr(code + position, code[begin]); found; found = strchr(found + 1, code[begin])) {
+    for (const char *found = strchr(code + position, code[name_begin]); found;
+         found = strchr(found + 1, code[name_begin])) {
         const size_t here = (size_t)(found - code);
 
-        if (strncmp(found, code + begin, end - begin) == 0 && !is_word_character(found[end - begin]) &&
-            (here == 0 || !is_word_character(found[-1])))
+        if (strncmp(found, code + name_begin, name_end - name_begin) == 0 &&
+            !is_word_character(found[name_end - name_begin]) && (here == 0 || !is_word_character(found[-1])))
             return here;
     }
     return NOWHERE;
@@ -26,12 +27,12 @@ static bool may_end_type(const char *code, size_t end)
            (is_word_character(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
 }
 
-bool declares_function(const char *code, size_t position, size_t end)
+bool is_declared_here_as_function(const char *code, size_t name_begin, size_t name_end)
 {
-    const size_t open = skip_space(code, end);
+    const size_t open = skip_space(code, name_end);
 
     return code[open] == '(' && !is_one_of(code[skip_space(code, open + 1)], "*&") &&
-           may_end_type(code, skip_space_back(code, position));
+           may_end_type(code, skip_space_back(code, name_begin));
 }
 
 /**
@@ -54,9 +55,10 @@ static bool follows_operand(const char *code, size_t position)
                           starts_with(code + before - 2, "->"));
 }
 
-bool may_declare_variable(const char *code, size_t position, size_t end)
+bool may_be_declared_here_as_variable(const char *code, size_t name_begin, size_t name_end)
 {
-    return is_one_of(code[skip_space(code, end)], "=;,{)[") && may_end_type(code, skip_space_back(code, position));
+    return is_one_of(code[skip_space(code, name_end)], "=;,{)[") &&
+           may_end_type(code, skip_space_back(code, name_begin));
 }
 
 /** Returns whether the innermost open brace before `position` is that of a class. */
@@ -69,25 +71,27 @@ static bool is_in_class(const char *code, size_t position)
         position--;
         depth += (code[position] == '}') - (code[position] == '{');
     }
-    const size_t head = declaration_begin(code, position);
+    const size_t head = declaration_begin_before_brace(code, position);
 
     return depth == 0 && !memchr(code + head, '(', position - head) && contains_any_word(code, head, position, words);
 }
 
-const char *find_device_attribute(const char *code, size_t begin, size_t end)
+const char *device_attribute_of_function(const char *code, size_t name_begin, size_t name_end)
 {
     const char *attribute = NULL;
 
-    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = find_next_occurrence(code, position + 1, begin, end)) {
-        if (may_declare_variable(code, position, position + (end - begin)))
+    for (size_t position = find_next_occurrence(code, 0, name_begin, name_end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, name_begin, name_end)) {
+        if (may_be_declared_here_as_variable(code, position, position + (name_end - name_begin)))
             return NULL;
-        if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
+        if (follows_operand(code, position) ||
+            !is_declared_here_as_function(code, position, position + (name_end - name_begin)))
             continue;
-        const bool is_kernel = find_word_before(code, position, "__global__") != NOWHERE;
+        const bool is_kernel = find_word_earlier_in_declaration(code, position, "__global__") != NOWHERE;
 
-        if (!is_kernel && (find_word_before(code, position, "__device__") == NOWHERE ||
-                           find_word_before(code, position, "__host__") != NOWHERE || is_in_class(code, position)))
+        if (!is_kernel &&
+            (find_word_earlier_in_declaration(code, position, "__device__") == NOWHERE ||
+             find_word_earlier_in_declaration(code, position, "__host__") != NOWHERE || is_in_class(code, position)))
             return NULL;
         if (attribute && strcmp(attribute, is_kernel ? "__global__" : "__device__") != 0)
             return NULL;
@@ -96,33 +100,34 @@ const char *find_device_attribute(const char *code, size_t begin, size_t end)
     return attribute;
 }
 
-bool is_function_call(const char *code, size_t position, size_t end)
+bool is_free_function_call(const char *code, size_t name_begin, size_t name_end)
 {
     static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
     static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", NULL};
-    const size_t before = skip_space_back(code, position), word = before > 0 ? skip_space_back(code, before - 1) : 0;
-    size_t open = skip_space(code, end);
+    const size_t before = skip_space_back(code, name_begin), word = before > 0 ? skip_space_back(code, before - 1) : 0;
+    size_t open = skip_space(code, name_end);
 
     if (code[open] == '<' && code[open + 1] != '<') {
         const size_t close = matching_bracket(code, open, 1);
 
         open = close == NOWHERE ? open : skip_space(code, close + 1);
     }
-    return code[open] == '(' && (follows_operand(code, position) || !declares_function(code, position, end)) &&
+    return code[open] == '(' &&
+           (follows_operand(code, name_begin) || !is_declared_here_as_function(code, name_begin, name_end)) &&
            before > 0 && code[before - 1] != '.' &&
            !(before > 1 && (starts_with(code + before - 2, "->") || starts_with(code + before - 2, "::"))) &&
-           !contains_any_word(code, position, end, of_headers) &&
+           !contains_any_word(code, name_begin, name_end, of_headers) &&
            !(code[before - 1] == '(' && contains_any_word(code, word_begin(code, word), word, unevaluated));
 }
 
-bool may_be_declared(const char *code, size_t begin, size_t end)
+bool may_be_declared_in_file(const char *code, size_t name_begin, size_t name_end)
 {
-    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = find_next_occurrence(code, position + 1, begin, end)) {
-        const size_t name_end = position + (end - begin), before = skip_space_back(code, position);
+    for (size_t position = find_next_occurrence(code, 0, name_begin, name_end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, name_begin, name_end)) {
+        const size_t found_end = position + (name_end - name_begin), before = skip_space_back(code, position);
 
-        if (may_declare_variable(code, position, name_end) ||
-            (declares_function(code, position, name_end) && !follows_operand(code, position)) ||
+        if (may_be_declared_here_as_variable(code, position, found_end) ||
+            (is_declared_here_as_function(code, position, found_end) && !follows_operand(code, position)) ||
             (before >= 6 && is_word_at(code, before - 6, "define")))
             return true;
         const size_t scope = before >= 2 && starts_with(code + before - 2, "::") ? skip_space_back(code, before - 2)
@@ -156,12 +161,12 @@ bool includes_project_header(const struct source *source)
     return false;
 }
 
-bool may_hide_commas(const char *code, size_t begin, size_t end, const char *signs)
+bool comma_count_is_uncertain(const char *code, size_t begin, size_t end, const char *doubtful_characters)
 {
     for (size_t position = begin; position < end; position++) {
         const size_t word = word_end(code, position);
 
-        if (is_one_of(code[position], signs) || starts_with(code + position, "..."))
+        if (is_one_of(code[position], doubtful_characters) || starts_with(code + position, "..."))
             return true;
         if (word == position)
             continue;
@@ -178,7 +183,8 @@ bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsi
     const size_t close = matching_bracket(code, open, 1);
     struct argument_list list;
 
-    if (close == NOWHERE || may_hide_commas(code, open, close, "\n#") || !read_argument_list(code, open, close, &list))
+    if (close == NOWHERE || comma_count_is_uncertain(code, open, close, "\n#") ||
+        !read_argument_list(code, open, close, &list))
         return false;
     *fewest = *most = list.num_arguments;
     for (unsigned i = 0; i < list.num_arguments; i++)
@@ -189,9 +195,9 @@ bool read_parameter_counts(const char *code, size_t open, unsigned *fewest, unsi
     return true;
 }
 
-bool may_accept_call_arguments(const char *code, size_t begin, size_t end)
+bool any_overload_may_accept_call(const char *code, size_t name_begin, size_t name_end)
 {
-    size_t open = skip_space(code, end);
+    size_t open = skip_space(code, name_end);
     bool is_known = false;
     struct argument_list arguments;
 
@@ -199,17 +205,18 @@ bool may_accept_call_arguments(const char *code, size_t begin, size_t end)
         open = skip_space(code, matching_bracket(code, open, 1) + 1);
     const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
 
-    if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
+    if (close == NOWHERE || comma_count_is_uncertain(code, open, close, "<\n#") ||
         !read_argument_list(code, open, close, &arguments))
         return true;
-    for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
-         position = find_next_occurrence(code, position + 1, begin, end)) {
+    for (size_t position = find_next_occurrence(code, 0, name_begin, name_end); position != NOWHERE;
+         position = find_next_occurrence(code, position + 1, name_begin, name_end)) {
         unsigned fewest, most;
 
-        if (follows_operand(code, position) || !declares_function(code, position, position + (end - begin)))
+        if (follows_operand(code, position) ||
+            !is_declared_here_as_function(code, position, position + (name_end - name_begin)))
             continue;
         is_known = true;
-        if (!read_parameter_counts(code, skip_space(code, position + (end - begin)), &fewest, &most) ||
+        if (!read_parameter_counts(code, skip_space(code, position + (name_end - name_begin)), &fewest, &most) ||
             (arguments.num_arguments >= fewest && arguments.num_arguments <= most))
             return true;
     }

@@ -83,7 +83,7 @@ static const struct host_function host_functions[] = {
     {"bsearch", 5, 5, BY_HAND},
 };
 
-bool is_library_function(const char *code, size_t position)
+bool is_c_library_host_function(const char *code, size_t position)
 {
     for (size_t i = 0; i < sizeof host_functions / sizeof *host_functions; i++)
         if (is_word_at(code, position, host_functions[i].name))
@@ -133,9 +133,9 @@ static bool check_library_call(const struct source *source, size_t position, siz
 
         if (!is_word_at(code, position, function->name))
             continue;
-        return !(is_std || is_function_call(code, begin, end)) ||
+        return !(is_std || is_free_function_call(code, begin, end)) ||
                !has_arguments(code, end, function->fewest, function->most) ||
-               (!is_std && (may_be_declared(code, position, end) || includes_project_header(source))) ||
+               (!is_std && (may_be_declared_in_file(code, position, end) || includes_project_header(source))) ||
                fail_host_function(source, position, end, function->instead);
     }
     return true;
@@ -153,8 +153,8 @@ static bool check_library_object(const struct source *source, size_t position, s
     const size_t begin = qualified_begin(code, position, &is_std);
 
     if (contains_any_word(code, position, end, streams) && starts_with(code + skip_space(code, end), "<<") &&
-        !starts_with(code + skip_space(code, end), "<<<") && (is_std || !may_be_declared(code, position, end)) &&
-        (is_std || !includes_project_header(source)))
+        !starts_with(code + skip_space(code, end), "<<<") &&
+        (is_std || !may_be_declared_in_file(code, position, end)) && (is_std || !includes_project_header(source)))
         return fail_host_function(source, begin, end, PRINT);
     const size_t before = skip_space_back(code, begin), open = skip_space(code, end);
 
@@ -180,7 +180,7 @@ static bool calls_runtime(const char *code, size_t position, size_t end)
         return false;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         is_known = is_known || starts_with(code + position + 4, beginnings[i]);
-    return is_known && is_function_call(code, position, end) && !may_be_declared(code, position, end);
+    return is_known && is_free_function_call(code, position, end) && !may_be_declared_in_file(code, position, end);
 }
 
 bool check_word_in_device_function(const struct source *source, size_t position, size_t end)
@@ -191,9 +191,9 @@ bool check_word_in_device_function(const struct source *source, size_t position,
 
     if (!in_device_function(source) || source->num_open_conditionals > 0)
         return true;
-    const char *const attribute = is_function_call(code, position, end) &&
-                                          may_accept_call_arguments(code, position, end)
-                                      ? find_device_attribute(code, position, end)
+    const char *const attribute = is_free_function_call(code, position, end) &&
+                                          any_overload_may_accept_call(code, position, end)
+                                      ? device_attribute_of_function(code, position, end)
                                       : NULL;
 
     if (attribute && strcmp(attribute, "__global__") == 0) {
@@ -259,14 +259,14 @@ static bool names_device_function(const char *code, size_t position, size_t end)
     return false;
 }
 
-bool check_not_cuda_device_call(const struct source *source, size_t position, size_t end)
+bool check_no_device_intrinsic_in_host_function(const struct source *source, size_t position, size_t end)
 {
     const char *const code = source->code;
     const bool is_atomic = starts_with(code + position, "atomic"), waits = starts_with(code + position, "__sync");
     char what[300];
 
-    if (!names_device_function(code, position, end) || !is_function_call(code, position, end) ||
-        may_be_declared(code, position, end) || (is_atomic && includes_project_header(source)))
+    if (!names_device_function(code, position, end) || !is_free_function_call(code, position, end) ||
+        may_be_declared_in_file(code, position, end) || (is_atomic && includes_project_header(source)))
         return true;
     snprintf(what, sizeof what, "calling a __device__ function(\"%.*s\") from a __host__ function is not allowed: %s",
              (int)(end - position < 80 ? end - position : 80), code + position,
@@ -319,14 +319,14 @@ static bool names_host_lambda(const char *code, size_t begin, size_t end)
     return is_lambda;
 }
 
-bool check_launch_lambdas(const struct source *source, size_t open)
+bool check_launch_lambdas_are_device(const struct source *source, size_t arguments_open)
 {
     const char *const code = source->code;
-    const size_t close = matching_bracket(code, open, 1);
+    const size_t close = matching_bracket(code, arguments_open, 1);
     struct argument_list list;
 
     if (close == NOWHERE || in_device_function(source) || source->num_open_conditionals > 0 ||
-        !read_argument_list(code, open, close, &list))
+        !read_argument_list(code, arguments_open, close, &list))
         return true;
     for (unsigned i = 0; i < list.num_arguments; i++) {
         const size_t begin = list.begin[i], end = list.end[i];

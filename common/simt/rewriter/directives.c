@@ -59,7 +59,7 @@ static const struct name {
     {"cuInit(", "the driver's functions: use the runtime's, cudaMalloc() and its kin"},
 };
 
-bool check_supported_name(const struct source *source, size_t position)
+bool check_cuda_name_is_supported(const struct source *source, size_t position)
 {
     char what[200];
 
@@ -124,7 +124,7 @@ bool rewrite_include(struct source *source, size_t position)
         if (!starts_with(text, header->name) || (header->here && !is_one_of(text[length], ">\"")))
             continue;
         if (header->here) {
-            write_replacement(source, open + 1, open + 1 + length, header->here);
+            copy_to_output_replacing(source, open + 1, open + 1 + length, header->here);
         } else if (source->num_open_conditionals == 0) {
             snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\"\n"), text,
                      header->why);
@@ -232,7 +232,7 @@ static bool is_of_architecture(const char *code, size_t begin, size_t end)
     return names;
 }
 
-bool rewrite_architecture_conditional(struct source *source, size_t position)
+bool try_rewrite_architecture_conditional(struct source *source, size_t position)
 {
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", NULL};
     struct architecture_conditional *const architecture_conditional = &source->architecture_conditional;
@@ -241,10 +241,10 @@ bool rewrite_architecture_conditional(struct source *source, size_t position)
 
     if (architecture_conditional->endif_begin > 0 &&
         (position == architecture_conditional->else_begin || position == architecture_conditional->endif_begin)) {
-        write_replacement(source, position,
-                          position == architecture_conditional->endif_begin ? architecture_conditional->endif_end
-                                                                            : architecture_conditional->else_end,
-                          position == architecture_conditional->endif_begin ? "}" : "} else {");
+        copy_to_output_replacing(source, position,
+                                 position == architecture_conditional->endif_begin ? architecture_conditional->endif_end
+                                                                                   : architecture_conditional->else_end,
+                                 position == architecture_conditional->endif_begin ? "}" : "} else {");
         return true;
     }
     struct architecture_conditional found;
@@ -252,7 +252,7 @@ bool rewrite_architecture_conditional(struct source *source, size_t position)
 
     if (!in_device_function(source) || !source->in_host_device_function || !starts_with(code + word, "if") ||
         !is_one_of(code[before - 1], ";{}") ||
-        find_word_before(code, source->device_body_begin, "constexpr") != NOWHERE ||
+        find_word_earlier_in_declaration(code, source->device_body_begin, "constexpr") != NOWHERE ||
         !is_of_architecture(code, condition, position + line_length(code, position)) ||
         !find_choice(code, position, &found) || contains_any_word(code, position, found.endif_begin, of_nvcc))
         return false;
@@ -304,5 +304,5 @@ void rewrite_architecture_macro(struct source *source, size_t position, size_t e
         return;
     if (contains_any_word(code, conditional_edge(code, position, -1), conditional_edge(code, position, 1), of_nvcc))
         return;
-    write_replacement(source, position, end, "SIMT_CUDA_ARCH");
+    copy_to_output_replacing(source, position, end, "SIMT_CUDA_ARCH");
 }

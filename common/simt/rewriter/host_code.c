@@ -43,7 +43,8 @@ static bool declares_host_function(const char *code, size_t position, size_t end
     begin = skip_space(code, begin);
     if (is_word_at(code, begin, "template"))
         begin = skip_template_arguments(code, skip_space(code, word_end(code, begin)));
-    return declares_function(code, position, end) && begin < position && are_specifiers(code, begin, position);
+    return is_declared_here_as_function(code, position, end) && begin < position &&
+           are_certainly_type_and_specifiers(code, begin, position);
 }
 
 /** Returns whether the body of the function that is declared with the name at `name_end` contains `position`. */
@@ -76,9 +77,9 @@ static size_t host_function(const char *code, size_t begin, size_t end, size_t l
          position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
-        if (may_declare_variable(code, position, name_end))
+        if (may_be_declared_here_as_variable(code, position, name_end))
             return NOWHERE;
-        if (!declares_function(code, position, name_end))
+        if (!is_declared_here_as_function(code, position, name_end))
             continue;
         if (!declares_host_function(code, position, name_end) || contains(code, name_end, launch))
             return NOWHERE;
@@ -155,14 +156,14 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     struct argument_list arguments;
     char what[200];
 
-    if (close == NOWHERE || may_hide_commas(code, open, close, "<\n#") ||
+    if (close == NOWHERE || comma_count_is_uncertain(code, open, close, "<\n#") ||
         !read_argument_list(code, open, close, &arguments))
         return true;
     for (size_t position = find_next_occurrence(code, 0, begin, end); position != NOWHERE;
          position = find_next_occurrence(code, position + 1, begin, end)) {
         const size_t name_end = position + (end - begin);
 
-        if (!declares_function(code, position, name_end))
+        if (!is_declared_here_as_function(code, position, name_end))
             continue;
         if (!read_parameter_counts(code, skip_space(code, name_end), &fewest, &most) ||
             (arguments.num_arguments >= fewest && arguments.num_arguments <= most))
@@ -176,7 +177,7 @@ static bool check_argument_count(const struct source *source, size_t begin, size
     return print_error_at(source, begin, what);
 }
 
-bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open)
+bool check_launch_matches_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t arguments_open)
 {
     const char *const code = source->code;
     const size_t end = word_end(code, kernel), checked = source->checked_launch_kernel;
@@ -191,14 +192,14 @@ bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_e
 
         if (declaration != NOWHERE)
             return fail_no_global(source, declaration);
-        const char *const attribute = find_device_attribute(code, kernel, end);
+        const char *const attribute = device_attribute_of_function(code, kernel, end);
 
         if (attribute && strcmp(attribute, "__device__") == 0)
             return fail_device_launch(source, kernel, end);
         source->checked_launch_kernel = kernel;
         source->checked_kernel_is_own = attribute && strcmp(attribute, "__global__") == 0;
     }
-    return !source->checked_kernel_is_own || check_argument_count(source, kernel, end, open);
+    return !source->checked_kernel_is_own || check_argument_count(source, kernel, end, arguments_open);
 }
 
 /* --- words of host functions -------------------------------------------------------------------------------------- */
@@ -220,14 +221,14 @@ bool check_word_in_host_function(const struct source *source, size_t position, s
                  length, code + position);
         return print_error_at(source, position, what);
     }
-    const char *const attribute = is_function_call(code, position, end) &&
-                                          may_accept_call_arguments(code, position, end) &&
-                                          !is_library_function(code, position)
-                                      ? find_device_attribute(code, position, end)
+    const char *const attribute = is_free_function_call(code, position, end) &&
+                                          any_overload_may_accept_call(code, position, end) &&
+                                          !is_c_library_host_function(code, position)
+                                      ? device_attribute_of_function(code, position, end)
                                       : NULL;
 
     if (!attribute)
-        return check_not_cuda_device_call(source, position, end);
+        return check_no_device_intrinsic_in_host_function(source, position, end);
     snprintf(
         what, sizeof what,
         strcmp(attribute, "__global__") == 0
@@ -240,8 +241,10 @@ bool check_word_in_host_function(const struct source *source, size_t position, s
 
 bool check_kernel_not_member(const struct source *source, size_t position)
 {
-    return source->num_braces_at_function == 0 || find_word_before(source->code, position, "friend") != NOWHERE ||
-           find_word_before(source->code, position, "extern") != NOWHERE || source->num_open_conditionals > 0 ||
+    return source->num_braces_at_function == 0 ||
+           find_word_earlier_in_declaration(source->code, position, "friend") != NOWHERE ||
+           find_word_earlier_in_declaration(source->code, position, "extern") != NOWHERE ||
+           source->num_open_conditionals > 0 ||
            print_error_at(source, position,
                           "a kernel cannot be a member of a class: declare it outside, for example as a template");
 }

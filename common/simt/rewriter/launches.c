@@ -124,8 +124,8 @@ bool rewrite_launch(struct source *source, size_t position)
             source, position,
             "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
-    if (!check_launched_kernel(source, kernel, kernel_end, skip_space(code, close + 3)) ||
-        !check_launch_lambdas(source, skip_space(code, close + 3)))
+    if (!check_launch_matches_kernel(source, kernel, kernel_end, skip_space(code, close + 3)) ||
+        !check_launch_lambdas_are_device(source, skip_space(code, close + 3)))
         return false;
 
     copy_to_output_until(source, kernel);
@@ -177,7 +177,7 @@ void remove_kernel_cast(struct source *source, size_t name_end, bool kernel_is_s
             !is_word_at(code, position, "const"))
             return;
     }
-    write_replacement(source, cast, close + 1, "");
+    copy_to_output_replacing(source, cast, close + 1, "");
 }
 
 bool copy_launch_bounds_to_body(struct source *source, size_t keyword_end)

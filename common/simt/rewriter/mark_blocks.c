@@ -279,7 +279,8 @@ static size_t walk_word(struct walk *walk, size_t position, struct part *part)
 
     if (is_word_at(walk->code, position, "return"))
         return next_part(part, end);
-    if (!(is_quiet_word(walk->code, position) || quotes_arguments(walk->source, position)) || walk->code[open] != '(')
+    if (!(is_quiet_word(walk->code, position) || is_call_of_stringizing_macro(walk->source, position)) ||
+        walk->code[open] != '(')
         return end;
     walk->quiet++;
     position = walk_inside(walk, open, &quiet);
@@ -292,7 +293,7 @@ static size_t walk_operator(struct walk *walk, size_t position, struct part *par
 {
     const bool is_and = walk->code[position] == '&';
 
-    if ((is_and && is_reference(walk->code, position)) || may_be_fold_expression(walk->code, position))
+    if ((is_and && is_reference(walk->code, position)) || may_be_in_fold_expression(walk->code, position))
         return position + 2;
     mark(walk, position + 2, is_and ? " SIMT_AND_OPERAND &&" : " SIMT_OR_OPERAND ||");
     part->parted = part->any_parted = true;
@@ -636,7 +637,8 @@ static bool declares_array(const char *code, size_t begin, size_t end)
 
         if (name < position && type_end < name &&
             (is_word_character(code[type_end - 1]) || code[type_end - 1] == '>') &&
-            !is_keyword_before_value(code, type_end) && find_word_before(code, name, "__shared__") == NOWHERE)
+            !is_keyword_before_value(code, type_end) &&
+            find_word_earlier_in_declaration(code, name, "__shared__") == NOWHERE)
             return true;
     }
     return false;
@@ -737,18 +739,18 @@ static bool is_body(const char *code, size_t begin, size_t position)
            !is_class_body(code, begin, position);
 }
 
-bool mark_basic_blocks(struct source *source, size_t position)
+bool mark_basic_blocks_of_function(struct source *source, size_t body_begin)
 {
     struct walk walk = {.source = source, .code = source->code};
-    const size_t head = declaration_begin(source->code, position);
-    const bool is_kernel = find_word_outside_parentheses(source->code, head, position, "__global__") != NOWHERE;
+    const size_t head = declaration_begin_before_brace(source->code, body_begin);
+    const bool is_kernel = find_word_outside_parentheses(source->code, head, body_begin, "__global__") != NOWHERE;
 
-    if (!is_body(source->code, head, position) ||
-        find_word_outside_parentheses(source->code, head, position, "constexpr") != NOWHERE)
+    if (!is_body(source->code, head, body_begin) ||
+        find_word_outside_parentheses(source->code, head, body_begin, "constexpr") != NOWHERE)
         return true;
-    walk_function(&walk, position, is_kernel ? " SIMT_BASIC_BLOCK;" : "");
-    const size_t end = body_end(source->code, position);
-    const bool marked = end == NOWHERE || mark_struct_arguments(source, position, end);
+    walk_function(&walk, body_begin, is_kernel ? " SIMT_BASIC_BLOCK;" : "");
+    const size_t end = body_end(source->code, body_begin);
+    const bool marked = end == NOWHERE || mark_struct_arguments(source, body_begin, end);
 
     sort_insertions(source);
     return marked && !walk.failed;

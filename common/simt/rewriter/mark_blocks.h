@@ -5,9 +5,9 @@
 #include "source.h"
 
 /**
- * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `position`. Returns
+ * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `body_begin`. Returns
  * false after an error message if out of memory.
  */
-bool mark_basic_blocks(struct source *source, size_t position);
+bool mark_basic_blocks_of_function(struct source *source, size_t body_begin);
 
 #endif

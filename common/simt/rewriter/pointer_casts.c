@@ -56,7 +56,7 @@ static size_t operand_end(const char *code, size_t position)
         else
             break;
     }
-    const size_t end = named_value_end(code, position), behind = skip_space(code, end);
+    const size_t end = postfix_expression_end(code, position), behind = skip_space(code, end);
 
     if (end == position || is_one_of(code[behind], "<:\"'{") || starts_with(code + behind, "++") ||
         starts_with(code + behind, "--"))

@@ -32,7 +32,7 @@ bool may_be_macro(const char *code, size_t begin, size_t end)
 }
 
 /* Apart from the specifiers there are only built-in types, or a single name, which is then the type. */
-bool are_specifiers(const char *code, size_t begin, size_t end)
+bool are_certainly_type_and_specifiers(const char *code, size_t begin, size_t end)
 {
     static const char *const specifiers[] = {"static", "inline", "extern", "const", "struct", "enum", "union", NULL};
     static const char *const types[] = {"void", "bool",     "char",   "short", "int",    "long",
@@ -61,7 +61,7 @@ static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 
         if (strncmp(found, code + begin, end - begin) == 0 && !is_word_character(found[end - begin]) &&
             (position == 0 || !is_word_character(code[position - 1])) &&
-            find_word_before(code, position, "__device__") != NOWHERE)
+            find_word_earlier_in_declaration(code, position, "__device__") != NOWHERE)
             return true;
     }
     return false;
@@ -77,7 +77,7 @@ static bool begins_host_function(const char *code, size_t position)
     const size_t open = close > 0 && code[close - 1] == ')' ? matching_bracket(code, close - 1, -1) : NOWHERE;
     const size_t name_end = open == NOWHERE ? 0 : skip_space_back(code, open);
     const size_t name = word_begin(code, name_end);
-    size_t begin = skip_space(code, declaration_begin(code, position));
+    size_t begin = skip_space(code, declaration_begin_before_brace(code, position));
 
     if (is_word_at(code, begin, "template")) {
         const size_t list = skip_space(code, word_end(code, begin));
@@ -86,7 +86,7 @@ static bool begins_host_function(const char *code, size_t position)
         begin = begin == NOWHERE ? position : begin + 1;
     }
     return begin < name && name < name_end && code[name - 1] != ':' && !may_be_macro(code, name, name_end) &&
-           are_specifiers(code, begin, name) && !is_declared_for_device(code, name, name_end);
+           are_certainly_type_and_specifiers(code, begin, name) && !is_declared_for_device(code, name, name_end);
 }
 
 bool count_brace_and_mark_blocks(struct source *source, size_t position)
@@ -94,9 +94,9 @@ bool count_brace_and_mark_blocks(struct source *source, size_t position)
     const char *code = source->code;
 
     if (code[position] == '{') {
-        const size_t head = declaration_begin(code, position);
+        const size_t head = declaration_begin_before_brace(code, position);
         const bool in_parentheses = head > 0 && code[head - 1] == '(';
-        const bool is_value = begins_member_initializer(code, position);
+        const bool is_value = opens_member_initializer(code, position);
         bool begins = source->num_braces_at_function == 0 && !in_parentheses && !is_value &&
                       !opens_namespace(code, position);
 
@@ -104,7 +104,7 @@ bool count_brace_and_mark_blocks(struct source *source, size_t position)
         if (begins) {
             source->num_braces_at_function = source->num_open_braces;
             source->in_host_only_function = begins_host_function(code, position);
-            if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_HOST_FUNCTION;"))
+            if (source->in_host_only_function && !add_insertion(source, position + 1, " SIMT_FAULT_IF_RUN_BY_KERNEL;"))
                 return false;
         }
         if (source->num_braces_at_device_function == 0 &&
@@ -116,7 +116,7 @@ bool count_brace_and_mark_blocks(struct source *source, size_t position)
                                               NOWHERE;
             begins = !is_value;
         }
-        return !begins || mark_basic_blocks(source, position);
+        return !begins || mark_basic_blocks_of_function(source, position);
     } else if (code[position] == '}' && source->num_open_braces > 0) {
         if (source->num_braces_at_function == source->num_open_braces)
             source->num_braces_at_function = 0;

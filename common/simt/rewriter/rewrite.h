@@ -37,21 +37,21 @@ bool check_word_in_host_function(const struct source *source, size_t position, s
  */
 bool check_word_in_device_function(const struct source *source, size_t position, size_t end);
 /** Returns whether the C library has a host function with the name at `position`, beside those of the file. */
-bool is_library_function(const char *code, size_t position);
+bool is_c_library_host_function(const char *code, size_t position);
 /** Checks that the word in [position, end), in a host function, is not a call of one of CUDA's device functions. */
-bool check_not_cuda_device_call(const struct source *source, size_t position, size_t end);
-/** Checks that no argument of the launch in the list at `open` is a lambda without `__device__`. */
-bool check_launch_lambdas(const struct source *source, size_t open);
+bool check_no_device_intrinsic_in_host_function(const struct source *source, size_t position, size_t end);
+/** Checks that no argument of the launch in the list at `arguments_open` is a lambda without `__device__`. */
+bool check_launch_lambdas_are_device(const struct source *source, size_t arguments_open);
 /**
  * Returns whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
  * macro that expands to `__device__`.
  */
-bool are_specifiers(const char *code, size_t begin, size_t end);
+bool are_certainly_type_and_specifiers(const char *code, size_t begin, size_t end);
 /**
  * Checks that the kernel in [kernel, kernel_end), if it is a name that the file declares, has `__global__` and as many
- * parameters as the list at `open` has arguments. Accepts what it cannot decide.
+ * parameters as the list at `arguments_open` has arguments. Accepts what it cannot decide.
  */
-bool check_launched_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t open);
+bool check_launch_matches_kernel(struct source *source, size_t kernel, size_t kernel_end, size_t arguments_open);
 /** Checks that the kernel whose `__global__` is at `position` is not a member of a class. */
 bool check_kernel_not_member(const struct source *source, size_t position);
 /** Checks that the parameter with the `__grid_constant__` at `position` is const. */
@@ -100,7 +100,7 @@ bool check_tensor_map_not_local(const struct source *source, size_t position, si
  * Checks that the kernel whose `__global__` is before `position` has no tensor map as a parameter without
  * __grid_constant__, because each thread may have a copy of such a parameter.
  */
-bool check_tensor_map_parameters(const struct source *source, size_t position);
+bool check_tensor_maps_are_grid_constant(const struct source *source, size_t position);
 /** Returns whether the parenthesis at `position` belongs to an attribute and not to a function. */
 bool is_attribute_parenthesis(const char *code, size_t position);
 /**
@@ -108,15 +108,16 @@ bool is_attribute_parenthesis(const char *code, size_t position);
  */
 bool rewrite_include(struct source *source, size_t position);
 /** Rejects a word that is a CUDA name unsupported by the simulator, and prints what to use instead. */
-bool check_supported_name(const struct source *source, size_t position);
+bool check_cuda_name_is_supported(const struct source *source, size_t position);
 /** Checks that the result of the mbarrier_try_wait() at `position` is used; prints an error if it is ignored. */
 bool check_try_wait_result_used(const struct source *source, size_t position);
 /**
  * Rewrites the directive whose `#` is at `position` if it begins, divides or ends statements of a host and device
  * function that depend on __CUDA_ARCH__: they become statements of an if, because the simulator has one function for
- * both. Returns whether it did. Leaves conditionals that contain more than statements, or other conditionals.
+ * both. Returns whether it did, not whether it succeeded. Leaves conditionals that contain more than statements, or
+ * other conditionals.
  */
-bool rewrite_architecture_conditional(struct source *source, size_t position);
+bool try_rewrite_architecture_conditional(struct source *source, size_t position);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
  * and so do those that select inline assembly or a header.

@@ -27,17 +27,18 @@
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name; SIMT_CONST_DEVICE_GAP
  *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name; SIMT_CONST_CONSTANT_GAP
- *     short name[2];                     ->   SIMT_SMALL_ARRAY_ALIGNMENT short name[2];     in a device function, if
- *                                                                                          smaller than 16 bytes
+ *     short name[2];                     ->   SIMT_NVCC_SMALL_ARRAY_ALIGNMENT short name[2];
+ *                                                              in a device function, if smaller than 16 bytes
  *
  * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
  * (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_shift_count * b         a >> simt_shift_count * b
- *     (int)x   static_cast<int>(x)       ->   simt_integer_cast_to<int>()->* x   simt_integer_cast<int>(x)
+ *     (int)x                             ->   simt_saturating_integer_cast_to<int>()->* x
+ *     static_cast<int>(x)                ->   simt_saturating_integer_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
  *     a[i]   &a.b[i]                     ->   a[simt_checked_index_within_array<__typeof__(a)>() |= i]
- *                                             &a.b[simt_checked_index_within_or_end<__typeof__(a.b)>() |= i]
+ *                                             &a.b[simt_checked_index_within_array_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
  *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_is_in_kernel()) { x; }            in a host and device function
@@ -47,7 +48,7 @@
  *
  * In functions that certainly belong to the host:
  *
- *     int f() {                          ->   int f() { SIMT_HOST_FUNCTION;
+ *     int f() {                          ->   int f() { SIMT_FAULT_IF_RUN_BY_KERNEL;
  *
  * If the program cannot rewrite some code, it prints one line, FILE:LINE: what is wrong, and exits with status 1.
  */
@@ -134,10 +135,10 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         return check_host_only(
             source, position, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
     if (is_word_at(source->code, position, "__launch_bounds__"))
-        return check_tensor_map_parameters(source, end) && copy_launch_bounds_to_body(source, end);
+        return check_tensor_maps_are_grid_constant(source, end) && copy_launch_bounds_to_body(source, end);
     if (is_word_at(source->code, position, "__global__"))
         return check_kernel_not_member(source, position) && check_kernel_type(source, position, end) &&
-               check_tensor_map_parameters(source, end);
+               check_tensor_maps_are_grid_constant(source, end);
     if (is_word_at(source->code, position, "__grid_constant__"))
         return check_grid_constant_is_const(source, position);
     if (is_word_at(source->code, position, "thread_local"))
@@ -158,8 +159,8 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
     else if (is_word_at(source->code, position, "cudaLaunchKernelExC"))
         remove_kernel_cast(source, end, true);
     else if (is_word_at(source->code, position, "__noinline__") && !is_one_of(source->code[position - 1], "(,"))
-        write_replacement(source, position, end, "SIMT_NOINLINE");
-    else if (quotes_arguments(source, position)) {
+        copy_to_output_replacing(source, position, end, "SIMT_NOINLINE");
+    else if (is_call_of_stringizing_macro(source, position)) {
         const size_t close = matching_bracket(source->code, skip_space(source->code, end), 1);
 
         if (!check_quoted(source, end, close))
@@ -170,7 +171,7 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
     else if (is_word_at(source->code, position, "reinterpret_cast")) {
         if (!hide_reinterpret_cast_alignment(source, end))
             return false;
-    } else if (starts_with(source->code + position, "cu") && !check_supported_name(source, position))
+    } else if (starts_with(source->code + position, "cu") && !check_cuda_name_is_supported(source, position))
         return false;
     return check_word_in_host_function(source, position, end) && check_word_in_device_function(source, position, end);
 }
@@ -180,7 +181,7 @@ static bool rewrite_sign(struct source *source, size_t position)
 {
     const char *const sign = source->code + position;
 
-    if (*sign == '#' && rewrite_architecture_conditional(source, position))
+    if (*sign == '#' && try_rewrite_architecture_conditional(source, position))
         return true;
     if (*sign == '#') {
         count_conditional_directive(source, position);
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
     good = good && strip_comments_and_literals(&source) && check_braces_balanced(&source);
     if (good)
-        find_quoting_macros(&source);
+        find_stringizing_macros(&source);
     good = good && find_declared_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));

@@ -194,9 +194,9 @@ bool strip_comments_and_literals(struct source *source)
     return true;
 }
 
-/* --- macros that quote their arguments -------------------------------------------------------------------------- */
+/* --- macros that stringize their arguments ---------------------------------------------------------------------- */
 
-void find_quoting_macros(struct source *source)
+void find_stringizing_macros(struct source *source)
 {
     const char *const code = source->code;
 
@@ -207,11 +207,11 @@ void find_quoting_macros(struct source *source)
         if (code[position] != '#' || name == NOWHERE || code[word_end(code, name)] != '(')
             continue;
         for (position = word_end(code, name); code[position] && code[position] != '\n'; position++) {
-            const bool quotes = code[position] == '#' && code[position - 1] != '#' &&
-                                is_word_character(code[skip_space(code, position + 1)]);
+            const bool stringizes = code[position] == '#' && code[position - 1] != '#' &&
+                                    is_word_character(code[skip_space(code, position + 1)]);
 
-            if (quotes && source->num_quoting_macros < MAX_QUOTING_MACROS) {
-                source->quoting_macros[source->num_quoting_macros++] = name;
+            if (stringizes && source->num_stringizing_macros < MAX_STRINGIZING_MACROS) {
+                source->stringizing_macros[source->num_stringizing_macros++] = name;
                 break;
             }
         }
@@ -219,22 +219,22 @@ void find_quoting_macros(struct source *source)
     }
 }
 
-bool quotes_arguments(const struct source *source, size_t position)
+bool is_call_of_stringizing_macro(const struct source *source, size_t position)
 {
     const char *const code = source->code;
     const size_t end = word_end(code, position), open = skip_space(code, end);
     const size_t close = code[open] == '(' ? matching_bracket(code, open, 1) : NOWHERE;
-    bool quotes = is_word_at(code, position, "assert");
+    bool stringizes = is_word_at(code, position, "assert");
 
-    for (size_t i = 0; i < source->num_quoting_macros && close != NOWHERE; i++) {
-        const size_t name = source->quoting_macros[i];
+    for (size_t i = 0; i < source->num_stringizing_macros && close != NOWHERE; i++) {
+        const size_t name = source->stringizing_macros[i];
 
-        quotes = quotes || (name != position && word_end(code, name) - name == end - position &&
-                            strncmp(code + name, code + position, end - position) == 0);
+        stringizes = stringizes || (name != position && word_end(code, name) - name == end - position &&
+                                    strncmp(code + name, code + position, end - position) == 0);
     }
-    for (size_t i = open; quotes && close != NOWHERE && i < close; i++)
-        quotes = !starts_with(code + i, "<<<");
-    return quotes && close != NOWHERE;
+    for (size_t i = open; stringizes && close != NOWHERE && i < close; i++)
+        stringizes = !starts_with(code + i, "<<<");
+    return stringizes && close != NOWHERE;
 }
 
 /* --- braces ------------------------------------------------------------------------------------------------------- */
@@ -375,7 +375,7 @@ bool is_word_at(const char *code, size_t position, const char *word)
            (position == 0 || !is_word_character(code[position - 1]));
 }
 
-size_t find_word_before(const char *code, size_t position, const char *word)
+size_t find_word_earlier_in_declaration(const char *code, size_t position, const char *word)
 {
     while (position > 0 && !is_one_of(code[position - 1], ";{}\n"))
         if (is_word_at(code, --position, word))
@@ -383,9 +383,9 @@ size_t find_word_before(const char *code, size_t position, const char *word)
     return NOWHERE;
 }
 
-bool begins_member_initializer(const char *code, size_t position)
+bool opens_member_initializer(const char *code, size_t open)
 {
-    for (size_t end = skip_space_back(code, position), name; end > 0; end = skip_space_back(code, position)) {
+    for (size_t end = skip_space_back(code, open), name; end > 0; end = skip_space_back(code, open)) {
         if (code[end - 1] == '>' && matching_bracket(code, end - 1, -1) != NOWHERE)
             end = skip_space_back(code, matching_bracket(code, end - 1, -1));
         name = word_begin(code, end);
@@ -399,22 +399,24 @@ bool begins_member_initializer(const char *code, size_t position)
             return code[before - 1] == ')' || is_word_at(code, word_begin(code, before), "noexcept");
         if (code[sign - 1] != ',' || !is_one_of(code[before - 1], ")}"))
             return false;
-        position = matching_bracket(code, before - 1, -1);
-        if (position == NOWHERE)
+        open = matching_bracket(code, before - 1, -1);
+        if (open == NOWHERE)
             return false;
     }
     return false;
 }
 
-size_t declaration_begin(const char *code, size_t position)
+size_t declaration_begin_before_brace(const char *code, size_t open_brace)
 {
+    size_t position = open_brace;
+
     while (position > 0 && !is_one_of(code[position - 1], ";{\n(")) {
         size_t open = position - 1;
 
         if (code[open] == ')')
             open = matching_bracket(code, open, -1);
         else if (code[open] == '}' &&
-                 ((open = matching_bracket(code, open, -1)) == NOWHERE || !begins_member_initializer(code, open)))
+                 ((open = matching_bracket(code, open, -1)) == NOWHERE || !opens_member_initializer(code, open)))
             break;
         position = open == NOWHERE ? position - 1 : open;
     }
@@ -467,7 +469,7 @@ bool begins_declaration(const char *code, size_t position)
     return is_word_character(code[position + strspn(code + position, " *&")]);
 }
 
-bool may_be_fold_expression(const char *code, size_t position)
+bool may_be_in_fold_expression(const char *code, size_t position)
 {
     enum { LENGTH = 1000 }; /* of a fold expression, so that long expressions are rewritten in linear time */
     const size_t middle = position, begin = position < LENGTH ? 0 : position - LENGTH;
@@ -530,28 +532,28 @@ static size_t parentheses_begin(const char *code, size_t close, bool is_last)
     return is_keyword_before_value(code, callee_end) ? callee_end : begin;
 }
 
-size_t member_chain_begin(const char *code, size_t position)
+size_t member_chain_begin(const char *code, size_t end)
 {
-    for (size_t begin = position;;) {
-        size_t end = skip_space_back(code, begin);
+    for (size_t begin = end;;) {
+        size_t part_end = skip_space_back(code, begin);
 
-        while (code[end - 1] == ']' && matching_bracket(code, end - 1, -1) != NOWHERE)
-            end = skip_space_back(code, matching_bracket(code, end - 1, -1));
-        if (code[end - 1] == ')') {
-            begin = parentheses_begin(code, end - 1, end == skip_space_back(code, position));
+        while (code[part_end - 1] == ']' && matching_bracket(code, part_end - 1, -1) != NOWHERE)
+            part_end = skip_space_back(code, matching_bracket(code, part_end - 1, -1));
+        if (code[part_end - 1] == ')') {
+            begin = parentheses_begin(code, part_end - 1, part_end == skip_space_back(code, end));
             if (begin == NOWHERE)
-                return position;
+                return end;
         } else {
-            begin = word_begin(code, end);
-            if (begin == end || isdigit((unsigned char)code[begin]))
-                return position;
+            begin = word_begin(code, part_end);
+            if (begin == part_end || isdigit((unsigned char)code[begin]))
+                return end;
         }
         size_t before = skip_space_back(code, begin);
 
         while (starts_with(code + before - 2, "::")) {
             begin = word_begin(code, before - 2);
             if (code[begin - 1] == '>')
-                return position;
+                return end;
             before = skip_space_back(code, begin);
         }
         if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
@@ -577,7 +579,7 @@ unsigned size_of_built_in_type(const char *code, size_t begin, size_t end)
     return 0;
 }
 
-size_t named_value_end(const char *code, size_t position)
+size_t postfix_expression_end(const char *code, size_t position)
 {
     size_t end = position;
 
@@ -607,11 +609,11 @@ static int compare_insertions(const void *left, const void *right)
 }
 
 bool reserve_array_entry(const struct source *source, size_t position, void **entries, size_t num_entries,
-                         size_t *capacity, size_t bytes)
+                         size_t *capacity, size_t entry_bytes)
 {
     if (num_entries < *capacity)
         return true;
-    void *const larger = realloc(*entries, (2 * *capacity + 64) * bytes);
+    void *const larger = realloc(*entries, (2 * *capacity + 64) * entry_bytes);
 
     if (!larger)
         return print_error_at(source, position, "out of memory");
@@ -671,7 +673,7 @@ void copy_to_output_before_insertions(struct source *source, size_t end)
     copy_insertions(source, end, false);
 }
 
-void write_replacement(struct source *source, size_t begin, size_t end, const char *text)
+void copy_to_output_replacing(struct source *source, size_t begin, size_t end, const char *text)
 {
     copy_to_output_until(source, begin);
     fputs(text, stdout);

@@ -13,7 +13,7 @@
 
 #define NOWHERE SIZE_MAX
 
-enum { MAX_CONDITIONALS = 64, MAX_NESTING_DEPTH = 256, MAX_QUOTING_MACROS = 64 };
+enum { MAX_CONDITIONALS = 64, MAX_NESTING_DEPTH = 256, MAX_STRINGIZING_MACROS = 64 };
 
 /** Text to be inserted before the character at `position`. */
 struct insertion {
@@ -47,8 +47,8 @@ struct source {
     struct insertion *insertions;
     size_t num_insertions, insertion_capacity, num_inserted; /* the first `num_inserted` have been written */
 
-    size_t quoting_macros[MAX_QUOTING_MACROS]; /* names of macros that quote a parameter: #define NAME(x) #x */
-    size_t num_quoting_macros;
+    size_t stringizing_macros[MAX_STRINGIZING_MACROS]; /* names of macros like #define NAME(x) #x */
+    size_t num_stringizing_macros;
 
     struct declared_function *functions;
     size_t num_functions, function_capacity;
@@ -64,7 +64,7 @@ struct source {
     int num_open_conditionals, num_braces_at_conditional[MAX_CONDITIONALS];
     struct architecture_conditional architecture_conditional;
 
-    size_t checked_launch_kernel; /* the name in the last launch that check_launched_kernel() has accepted, or 0 */
+    size_t checked_launch_kernel; /* the name in the last launch accepted by check_launch_matches_kernel(), or 0 */
     bool checked_kernel_is_own;   /* this name is certainly that of a kernel of the file */
 };
 
@@ -74,14 +74,14 @@ bool read_source(struct source *source, FILE *file);
 /** Fills source->code from source->text. Returns false after printing an error. */
 bool strip_comments_and_literals(struct source *source);
 
-/** Finds the macros of the file that quote a parameter. */
-void find_quoting_macros(struct source *source);
+/** Finds the macros of the file that stringize a parameter. */
+void find_stringizing_macros(struct source *source);
 
 /**
- * Returns whether the word at `position` is assert or a macro that quotes its arguments, so that they must not be
- * rewritten: they would be printed so. Arguments with a launch are rewritten nevertheless.
+ * Returns whether assert or a macro that stringizes its arguments is called at `position`, so that they must not be
+ * rewritten: they would be printed so. Returns false for arguments with a launch, which are rewritten nevertheless.
  */
-bool quotes_arguments(const struct source *source, size_t position);
+bool is_call_of_stringizing_macro(const struct source *source, size_t position);
 
 /** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces_balanced(const struct source *source);
@@ -116,17 +116,17 @@ bool is_word_at(const char *code, size_t position, const char *word);
 bool contains_any_word(const char *code, size_t begin, size_t end, const char *const *words);
 
 /** Returns the position of `word` before `position` in the same declaration, or NOWHERE. */
-size_t find_word_before(const char *code, size_t position, const char *word);
+size_t find_word_earlier_in_declaration(const char *code, size_t position, const char *word);
 
-/** Returns whether the `{` or `(` at `position` begins the value of a member in a constructor: `a(int b) : c{b} {`. */
-bool begins_member_initializer(const char *code, size_t position);
+/** Returns whether the `{` or `(` at `open` begins the value of a member in a constructor: `a(int b) : c{b} {`. */
+bool opens_member_initializer(const char *code, size_t open);
 
 /**
- * Returns the beginning of the declaration whose body or value begins with the `{` at `position`. It is after the last
- * `;`, brace or directive before it, not counting those in parentheses, as in `f(s a = s{1, 2}) {`, and in initialisers
- * of members, as in `: a{1}, b{2} {`; or, if the `{` itself is in parentheses, after the opening one.
+ * Returns the beginning of the declaration whose body or value begins with the `{` at `open_brace`. It is after the
+ * last `;`, brace or directive before it, not counting those in parentheses, as in `f(s a = s{1, 2}) {`, and in
+ * initialisers of members, as in `: a{1}, b{2} {`; or, if the `{` itself is in parentheses, after the opening one.
  */
-size_t declaration_begin(const char *code, size_t position);
+size_t declaration_begin_before_brace(const char *code, size_t open_brace);
 
 /** Returns the position of `word` in [begin, end) outside parentheses that are closed there, or NOWHERE. */
 size_t find_word_outside_parentheses(const char *code, size_t begin, size_t end, const char *word);
@@ -154,16 +154,16 @@ bool may_enclose_declarator(const char *code, size_t open);
 bool begins_declaration(const char *code, size_t position);
 
 /** Returns whether the innermost brackets around `position` contain `...`, as those of a fold expression do. */
-bool may_be_fold_expression(const char *code, size_t position);
+bool may_be_in_fold_expression(const char *code, size_t position);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool value_ends_at(const char *code, size_t end);
 
 /**
- * Returns the start of the chain of members and subscripts that ends at `position`, such as a.b[i]->c, or `position` if
- * there is none.
+ * Returns the start of the chain of members and subscripts that ends at `end`, such as a.b[i]->c, or `end` if there is
+ * none.
  */
-size_t member_chain_begin(const char *code, size_t position);
+size_t member_chain_begin(const char *code, size_t end);
 
 /**
  * Returns the size, which is also the alignment, of the built-in type or vector whose name ends with the word in
@@ -175,7 +175,7 @@ unsigned size_of_built_in_type(const char *code, size_t begin, size_t end);
  * Returns the end of the name at `position` and of its members, subscripts and calls, as in a.b[i]->c(d), or `position`
  * if there is no name.
  */
-size_t named_value_end(const char *code, size_t position);
+size_t postfix_expression_end(const char *code, size_t position);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
@@ -186,11 +186,11 @@ void copy_to_output_until(struct source *source, size_t end);
 void copy_to_output_before_insertions(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */
-void write_replacement(struct source *source, size_t begin, size_t end, const char *text);
+void copy_to_output_replacing(struct source *source, size_t begin, size_t end, const char *text);
 
-/** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `position`. */
+/** Makes room for one more entry of `entry_bytes` bytes. Returns false after an error message at `position`. */
 bool reserve_array_entry(const struct source *source, size_t position, void **entries, size_t num_entries,
-                         size_t *capacity, size_t bytes);
+                         size_t *capacity, size_t entry_bytes);
 
 /**
  * Records that `text`, which must outlive the source, is to be written before the character at `position`. Returns

@@ -295,8 +295,8 @@ void rewrite_subscript(struct source *source, size_t position)
     const bool is_address = takes_address(code, before) && !is_accessed(code, before);
 
     copy_to_output_before_insertions(source, value_of_index(code, position + 1));
-    fputs(of_host      ? "simt_checked_index_of_host_array<__typeof__("
-          : is_address ? "simt_checked_index_within_or_end<__typeof__("
+    fputs(of_host      ? "simt_checked_constant_index_of_host_array<__typeof__("
+          : is_address ? "simt_checked_index_within_array_or_end<__typeof__("
                        : "simt_checked_index_within_array<__typeof__(",
           stdout);
     write_joined_line(source, begin, position);

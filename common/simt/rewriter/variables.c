@@ -47,7 +47,7 @@ static void rewrite_alignas(struct source *source, size_t end)
     const size_t position = skip_space(source->code, end);
 
     if (is_word_at(source->code, position, "alignas"))
-        write_replacement(source, position, position + strlen("alignas"), "__align__");
+        copy_to_output_replacing(source, position, position + strlen("alignas"), "__align__");
 }
 
 /**
@@ -58,11 +58,11 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
 {
     const bool rows = source->code[skip_space(source->code, array->close + 1)] == '[';
 
-    write_replacement(source, array->extern_word, array->extern_word + strlen("extern"), "");
-    write_replacement(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
+    copy_to_output_replacing(source, array->extern_word, array->extern_word + strlen("extern"), "");
+    copy_to_output_replacing(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
     rewrite_alignas(source, array->shared_word + strlen("__shared__"));
-    write_replacement(source, array->name, array->name, rows ? "(*const " : "*const ");
-    write_replacement(source, array->open, array->close + 1, rows ? ")" : "");
+    copy_to_output_replacing(source, array->name, array->name, rows ? "(*const " : "*const ");
+    copy_to_output_replacing(source, array->open, array->close + 1, rows ? ")" : "");
     copy_to_output_until(source, array->semicolon);
     fputs(" = (decltype(+", stdout);
     fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
@@ -198,7 +198,7 @@ static void write_gaps(struct source *source, size_t position, size_t end, const
  */
 static size_t find_uncopied(const struct source *source, size_t position, const char *word)
 {
-    const size_t found = find_word_before(source->code, position, word);
+    const size_t found = find_word_earlier_in_declaration(source->code, position, word);
 
     return found >= source->num_copied_characters ? found : NOWHERE;
 }
@@ -209,9 +209,9 @@ static void leave_out_static(struct source *source, size_t position, size_t end)
     const size_t before = find_uncopied(source, position, "static"), behind = skip_space(source->code, end);
 
     if (before != NOWHERE)
-        write_replacement(source, before, before + strlen("static"), "");
+        copy_to_output_replacing(source, before, before + strlen("static"), "");
     if (is_word_at(source->code, behind, "static"))
-        write_replacement(source, behind, behind + strlen("static"), "");
+        copy_to_output_replacing(source, behind, behind + strlen("static"), "");
 }
 
 /**
@@ -235,12 +235,12 @@ static void write_qualifier(struct source *source, size_t position, size_t end, 
         behind = close + 1;
     }
     if (behind > end) {
-        write_replacement(source, position, end, "");
+        copy_to_output_replacing(source, position, end, "");
         copy_to_output_until(source, behind);
         putchar(' ');
         position = end = behind;
     }
-    write_replacement(source, position, end, text);
+    copy_to_output_replacing(source, position, end, text);
 }
 
 /**
@@ -308,7 +308,7 @@ bool rewrite_shared_variable(struct source *source, size_t position)
         write_pointer(source, &array);
         return true;
     }
-    write_replacement(source, position, word, "__thread");
+    copy_to_output_replacing(source, position, word, "__thread");
     rewrite_alignas(source, word);
     copy_to_output_until(source, array.semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
@@ -404,13 +404,13 @@ static bool rewrite_device_constant(struct source *source, size_t position, size
     static const char *const inlined[] = {"inline", NULL};
     const char *const code = source->code;
 
-    if (find_word_before(code, position, "template") != NOWHERE ||
-        find_word_before(code, position, "inline") != NOWHERE ||
+    if (find_word_earlier_in_declaration(code, position, "template") != NOWHERE ||
+        find_word_earlier_in_declaration(code, position, "inline") != NOWHERE ||
         contains_any_word(code, end, end + strcspn(code + end, ";=[{("), inlined)) {
-        write_replacement(source, position, end, replacements->const_of_template);
+        copy_to_output_replacing(source, position, end, replacements->const_of_template);
         return true;
     }
-    const bool is_extern = find_word_before(code, position, "extern") != NOWHERE;
+    const bool is_extern = find_word_earlier_in_declaration(code, position, "extern") != NOWHERE;
 
     if (is_extern && *replacements->const_of_template) /* __device__: the definition says where the constant is */
         return true;
@@ -439,8 +439,8 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
                              const struct qualifier_replacements *replacements)
 {
     const enum declared declared = find_declared(source->code, position, end);
-    const bool is_extern = find_word_before(source->code, position, "extern") != NOWHERE;
-    const bool is_template = find_word_before(source->code, position, "template") != NOWHERE;
+    const bool is_extern = find_word_earlier_in_declaration(source->code, position, "extern") != NOWHERE;
+    const bool is_template = find_word_earlier_in_declaration(source->code, position, "template") != NOWHERE;
     const bool in_declarator = declares_in_parentheses(source->code, end) ||
                                source->code[skip_space_back(source->code, position) - 1] == '*';
 
@@ -468,7 +468,7 @@ bool rewrite_device_variable(struct source *source, size_t position, size_t end,
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
-    const size_t head = declaration_begin(source->code, source->device_body_begin);
+    const size_t head = declaration_begin_before_brace(source->code, source->device_body_begin);
     bool merged = source->num_braces_at_function <
                   source->num_braces_at_device_function; /* the function is in a class */
 
@@ -484,7 +484,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
     const char *code = source->code;
 
     if (!in_device_function(source) || source->in_host_device_function ||
-        find_word_before(code, position, "__shared__") != NOWHERE ||
+        find_word_earlier_in_declaration(code, position, "__shared__") != NOWHERE ||
         contains_any_word(code, end, end + strcspn(code + end, ";=[{("), qualified) ||
         find_declared(code, position, end) != VARIABLE)
         return true;
@@ -543,7 +543,7 @@ void align_small_array(struct source *source, size_t position, size_t end)
 
     if (count >= 2 && count * size < ALIGNED_ANYWAY && code[close] == ']' && code[skip_space(code, close + 1)] != '[' &&
         begins_local_declaration(code, position))
-        write_replacement(source, position, position, "SIMT_SMALL_ARRAY_ALIGNMENT ");
+        copy_to_output_replacing(source, position, position, "SIMT_NVCC_SMALL_ARRAY_ALIGNMENT ");
 }
 
 /** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
@@ -572,13 +572,13 @@ bool check_tensor_map_not_local(const struct source *source, size_t position, si
                           "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
 }
 
-bool check_tensor_map_parameters(const struct source *source, size_t position)
+bool check_tensor_maps_are_grid_constant(const struct source *source, size_t position)
 {
     static const char *const constant[] = {"__grid_constant__", NULL};
     const char *const code = source->code;
     size_t parameter = position, name;
 
-    if (find_word_before(code, position, "__global__") == NOWHERE)
+    if (find_word_earlier_in_declaration(code, position, "__global__") == NOWHERE)
         return true;
     for (; code[position] && !is_one_of(code[position], "{;\n"); position++) {
         if (is_one_of(code[position], "(,"))
