@@ -422,7 +422,7 @@ int main(int argc, char **argv)
     struct error error;
     int code;
 
-    standard_streams_open_if_closed();
+    open_closed_standard_streams_ignore_sigxfsz();
 
     if (!read_arguments(argc, argv, &request)) {
         fprintf(stderr, "usage: %s EXERCISE [ANSWERS.txt] [--only NAME] [--seed NUMBER]... [--gpu]\n", argv[0]);

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     const struct command *command;
     int code;
 
-    standard_streams_open_if_closed();
+    open_closed_standard_streams_ignore_sigxfsz();
     if (has_word(argc, argv, "--help", "-h"))
         return finish(show_usage(argv[0]));
     if (has_word(argc, argv, "--version", "-V")) {

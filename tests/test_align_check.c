@@ -28,7 +28,7 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
 {
     struct align_problem problem = {.numel = numel, .num_experts = num_experts, .block_size = block_size};
 
-    problem.capacity = align_capacity(&problem);
+    problem.capacity = align_worst_case_capacity(&problem);
     return problem;
 }
 
@@ -38,7 +38,7 @@ static void allocate(struct align_problem problem, bool has_map, struct bench *b
 
     bench->problem = problem;
     if (!align_problem_check(&problem, &error) ||
-        !align_tensors_allocate(&problem, NULL, has_map, 0, &bench->tensors, &error))
+        !align_tensors_allocate_host(&problem, NULL, has_map, 0, &bench->tensors, &error))
         fail_msg("%s", error.text);
     bench->buffers = align_buffers_at(&bench->tensors, TENSOR_ON_HOST);
 }
@@ -58,7 +58,7 @@ static void answer(struct bench *bench)
 {
     struct error error = {0};
 
-    tensors_poison_host(&bench->tensors);
+    tensors_poison_outputs_on_host(&bench->tensors);
     if (!align_reference_compute(&bench->problem, &bench->buffers, &error))
         fail_msg("%s", error.text);
 }
@@ -68,7 +68,8 @@ static struct bench set_up_ids(struct align_problem problem, const int64_t *ids,
     struct bench bench;
 
     allocate(problem, expert_map != NULL, &bench);
-    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {problem.numel}, (void *)ids}, ids_of(&bench));
+    align_repeat_ids_from_array(&problem, &(struct npy_array){DTYPE_I64, 1, {problem.numel}, (void *)ids},
+                                ids_of(&bench));
     if (expert_map)
         memcpy(map_of(&bench), expert_map, (size_t)problem.num_experts * sizeof *expert_map);
     answer(&bench);
@@ -246,7 +247,7 @@ static void small_answers_by_hand(void **state)
  */
 static void check_one_problem(struct align_problem problem, enum align_dist dist, bool has_map, bool tight)
 {
-    struct align_groups groups;
+    struct align_group_layout groups;
     struct bench bench;
     struct error error = {0};
     int64_t valid = 0;
@@ -255,17 +256,17 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
     if (!align_generate_ids(&problem, 8, dist, 11, ids_of(&bench), &error))
         fail_msg("%s", error.text);
     if (has_map)
-        align_generate_expert_map(problem.num_experts, 11, map_of(&bench));
-    assert_true(align_groups_compute(&problem, ids_of(&bench), &groups, &error));
+        align_generate_half_local_expert_map(problem.num_experts, 11, map_of(&bench));
+    assert_true(align_group_layout_compute(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
     assert_int_equal(valid + groups.num_invalid_ids, problem.numel);
-    assert_true(align_required_capacity(&problem, &groups) <= align_capacity_for_few_ids(&problem));
+    assert_true(align_required_capacity(&problem, &groups) <= align_worst_case_capacity_capped_by_ids(&problem));
     if (tight)
         bench.problem.capacity = align_required_capacity(&problem, &groups);
     answer(&bench);
     assert_right(&bench, true);
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     tear_down(&bench);
 }
 

@@ -55,7 +55,7 @@ static struct align_problem problem_of(int64_t numel)
     problem.numel = numel;
     problem.num_experts = EXPERTS;
     problem.block_size = BLOCK_SIZE;
-    problem.capacity = align_capacity(&problem);
+    problem.capacity = align_worst_case_capacity(&problem);
     return problem;
 }
 

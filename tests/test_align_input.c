@@ -19,7 +19,7 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
 {
     struct align_problem problem = {.numel = numel, .num_experts = num_experts, .block_size = block_size};
 
-    problem.capacity = align_capacity(&problem);
+    problem.capacity = align_worst_case_capacity(&problem);
     return problem;
 }
 
@@ -40,16 +40,16 @@ static void *generated(const struct align_problem *problem, int topk, enum align
     return topk_ids;
 }
 
-static struct align_groups groups_of(const struct align_problem *problem, const void *topk_ids)
+static struct align_group_layout groups_of(const struct align_problem *problem, const void *topk_ids)
 {
-    struct align_groups groups;
+    struct align_group_layout groups;
     struct error error;
 
-    assert_true(align_groups_compute(problem, topk_ids, &groups, &error));
+    assert_true(align_group_layout_compute(problem, topk_ids, &groups, &error));
     return groups;
 }
 
-static int experts_hit(const struct align_problem *problem, const struct align_groups *groups)
+static int experts_hit(const struct align_problem *problem, const struct align_group_layout *groups)
 {
     int hit = 0;
 
@@ -106,7 +106,7 @@ static void the_ends_of_the_limits_are_allowed(void **state)
 
     (void)state;
     assert_true(align_shape_check(&problem, &error));
-    assert_true(align_capacity(&problem) > INT32_MAX); /* the 64-bit capacity does not overflow */
+    assert_true(align_worst_case_capacity(&problem) > INT32_MAX); /* the 64-bit capacity does not overflow */
     problem.capacity = INT32_MAX;
     assert_true(align_problem_check(&problem, &error));
     problem = problem_of(0, 1, 1);
@@ -142,7 +142,7 @@ static size_t bytes_of(const struct align_problem *problem, int tensor)
     struct error error;
     size_t bytes;
 
-    assert_true(align_tensors_allocate(problem, NULL, true, 0, &tensors, &error));
+    assert_true(align_tensors_allocate_host(problem, NULL, true, 0, &tensors, &error));
     bytes = tensor_bytes(&tensors.tensor[tensor]);
     tensors_free(&tensors);
     return bytes;
@@ -231,12 +231,12 @@ static void balanced_is_balanced_and_shuffled(void **state)
     for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++) {
         const struct align_problem problem = problem_of(sizes[size], 256, 64);
         void *const topk_ids = generated(&problem, 8, ALIGN_DIST_BALANCED, 5);
-        struct align_groups groups = groups_of(&problem, topk_ids);
+        struct align_group_layout groups = groups_of(&problem, topk_ids);
 
         for (int e = 0; e < 256; e++)
             assert_in_range(groups.counts[e], sizes[size] / 256, sizes[size] / 256 + 1);
         assert_int_equal(groups.num_invalid_ids, 0);
-        align_groups_free(&groups);
+        align_group_layout_free(&groups);
         free(topk_ids);
     }
     const struct align_problem problem = problem_of(16384, 256, 64);
@@ -256,12 +256,12 @@ static void uniform_hits_everyone_alike(void **state)
 {
     const struct align_problem problem = problem_of(256 * 1000, 256, 64);
     void *const topk_ids = generated(&problem, 8, ALIGN_DIST_UNIFORM, 5);
-    struct align_groups groups = groups_of(&problem, topk_ids);
+    struct align_group_layout groups = groups_of(&problem, topk_ids);
 
     (void)state;
     for (int e = 0; e < 256; e++)
         assert_in_range(groups.counts[e], 850, 1150); /* 1000 +- five standard deviations of about 31 */
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     free(topk_ids);
 }
 
@@ -269,7 +269,7 @@ static void zipf_has_few_favourites(void **state)
 {
     const struct align_problem problem = problem_of(256 * 1000, 256, 64);
     void *const topk_ids = generated(&problem, 8, ALIGN_DIST_ZIPF, 5);
-    struct align_groups groups = groups_of(&problem, topk_ids);
+    struct align_group_layout groups = groups_of(&problem, topk_ids);
     int favourites = 0, rare = 0;
 
     (void)state;
@@ -279,7 +279,7 @@ static void zipf_has_few_favourites(void **state)
     }
     assert_in_range(favourites, 5, 32);
     assert_in_range(rare, 128, 256);
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     free(topk_ids);
 }
 
@@ -288,7 +288,7 @@ static void zipf_follows_its_law(void **state)
 {
     const struct align_problem problem = problem_of(1000000, 8, 64);
     void *const topk_ids = generated(&problem, 1, ALIGN_DIST_ZIPF, 5);
-    struct align_groups groups = groups_of(&problem, topk_ids);
+    struct align_group_layout groups = groups_of(&problem, topk_ids);
     const double first = 1000000 / (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0 + 1 / 6.0 + 1 / 7.0 + 1 / 8.0);
     bool found[8] = {false};
 
@@ -301,7 +301,7 @@ static void zipf_follows_its_law(void **state)
         found[rank] = true;
         assert_in_range(groups.counts[e], (int64_t)(0.99 * first / (rank + 1)), (int64_t)(1.01 * first / (rank + 1)));
     }
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     free(topk_ids);
 }
 
@@ -315,12 +315,12 @@ static void one_and_sparse_leave_most_experts_empty(void **state)
 
         for (int sparse = 0; sparse < 2; sparse++) {
             void *const topk_ids = generated(&problem, 8, sparse ? ALIGN_DIST_SPARSE : ALIGN_DIST_ONE_EXPERT, 5);
-            struct align_groups groups = groups_of(&problem, topk_ids);
+            struct align_group_layout groups = groups_of(&problem, topk_ids);
 
             assert_int_equal(experts_hit(&problem, &groups), hit[i][1 + sparse]);
             if (sparse && hit[i][2] >= 8)
                 assert_true(tokens_are_distinct(&problem, topk_ids, 8));
-            align_groups_free(&groups);
+            align_group_layout_free(&groups);
             free(topk_ids);
         }
     }
@@ -336,14 +336,14 @@ static void repeated_repeats_in_every_token(void **state)
             const int topk = topks[t];
             const struct align_problem problem = problem_of(1000 * topk, num_experts, 16);
             void *const topk_ids = generated(&problem, topk, ALIGN_DIST_REPEATED, 5);
-            struct align_groups groups = groups_of(&problem, topk_ids);
+            struct align_group_layout groups = groups_of(&problem, topk_ids);
 
             for (int64_t i = 0; i < problem.numel; i++)
                 assert_true(times_in_token(&problem, topk_ids, i / topk * topk, topk,
                                            align_load_id(&problem, topk_ids, i)) >= 2);
             assert_int_equal(groups.num_invalid_ids, 0);
             assert_true(experts_hit(&problem, &groups) > num_experts / 3);
-            align_groups_free(&groups);
+            align_group_layout_free(&groups);
             free(topk_ids);
         }
 }
@@ -369,7 +369,7 @@ static void invalid_has_every_kind(void **state)
         problem.wide_ids = wide;
 
         void *const topk_ids = generated(&problem, 8, ALIGN_DIST_INVALID, 5);
-        struct align_groups groups = groups_of(&problem, topk_ids);
+        struct align_group_layout groups = groups_of(&problem, topk_ids);
 
         for (size_t i = 0; i < sizeof both / sizeof *both; i++)
             assert_true(times_in_all(&problem, topk_ids, both[i]) > 0);
@@ -385,7 +385,7 @@ static void invalid_has_every_kind(void **state)
         }
         if (wide)
             assert_true(times_in_all(&problem, topk_ids, (int64_t)1 << 32) > 0);
-        align_groups_free(&groups);
+        align_group_layout_free(&groups);
         free(topk_ids);
     }
     assert_in_range(above, 1200, 1550); /* half of the ids are invalid; `above` counts two of their twelve kinds */
@@ -442,7 +442,7 @@ static void counts_are_met_in_random_order(void **state)
     struct align_problem problem = problem_of(0, 8, 1);
     struct error error;
     int32_t *topk_ids, *again;
-    struct align_groups groups;
+    struct align_group_layout groups;
 
     (void)state;
     assert_true(align_sum_counts(counts, 8, &problem.numel, &error));
@@ -460,7 +460,7 @@ static void counts_are_met_in_random_order(void **state)
     assert_memory_equal(groups.counts, counts, sizeof counts);
     assert_int_equal(align_busiest_expert(&problem, &groups), 2);
     assert_false(topk_ids[0] == 0 && topk_ids[1] == 0 && topk_ids[2] == 0 && topk_ids[3] == 1);
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     free(topk_ids);
     free(again);
 }
@@ -487,11 +487,11 @@ static void the_lower_of_two_busiest_experts(void **state)
 {
     static const int32_t topk_ids[] = {3, 1, 3, 0, 1};
     const struct align_problem problem = problem_of(5, 4, 1);
-    struct align_groups groups = groups_of(&problem, topk_ids);
+    struct align_group_layout groups = groups_of(&problem, topk_ids);
 
     (void)state;
     assert_int_equal(align_busiest_expert(&problem, &groups), 1);
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
 }
 
 /* --- conversion of ids -------------------------------------------------------------------------------------------- */
@@ -507,15 +507,15 @@ static void conversion_keeps_what_an_id_means(void **state)
     int64_t wide[8];
 
     (void)state;
-    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, narrow);
+    align_repeat_ids_from_array(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, narrow);
     assert_memory_equal(narrow, narrow_wanted, sizeof narrow);
     problem.wide_ids = true;
-    align_convert_ids(&problem, &(struct npy_array){DTYPE_I32, 1, {3}, (void *)narrow_source}, wide);
+    align_repeat_ids_from_array(&problem, &(struct npy_array){DTYPE_I32, 1, {3}, (void *)narrow_source}, wide);
     assert_memory_equal(wide, wide_wanted, sizeof wide);
-    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, wide);
+    align_repeat_ids_from_array(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, wide);
     assert_memory_equal(wide, wide_source, sizeof wide_source);
     problem.numel = 0;
-    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {0}, NULL}, wide);
+    align_repeat_ids_from_array(&problem, &(struct npy_array){DTYPE_I64, 1, {0}, NULL}, wide);
 }
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
@@ -538,7 +538,7 @@ static void half_of_the_experts_are_local(void **state)
         int num_local = 0, in_order = 0;
         struct error error = {0};
 
-        align_generate_expert_map(num_experts, 3, map);
+        align_generate_half_local_expert_map(num_experts, 3, map);
         for (int e = 0; e < num_experts; e++) {
             num_local += map[e] >= 0;
             in_order += e > 0 && map[e] == map[e - 1] + 1;
@@ -550,9 +550,9 @@ static void half_of_the_experts_are_local(void **state)
         if (num_experts < 256)
             continue;
         assert_in_range(in_order, 0, num_experts / 4);
-        align_generate_expert_map(num_experts, 3, other);
+        align_generate_half_local_expert_map(num_experts, 3, other);
         assert_memory_equal(map, other, num_experts * sizeof *map);
-        align_generate_expert_map(num_experts, 4, other);
+        align_generate_half_local_expert_map(num_experts, 4, other);
         assert_memory_not_equal(map, other, num_experts * sizeof *map);
     }
 }

@@ -53,7 +53,7 @@ bool cublas_open(struct cublas *cublas, cudaStream_t stream)
     return false;
 }
 
-cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c)
+cudaError_t cublas_multiply_bf16(const struct cublas *cublas, int size, const void *a, const void *b, void *c)
 {
     (void)cublas, (void)size, (void)a, (void)b, (void)c;
     return cudaErrorNotSupported;
@@ -140,10 +140,10 @@ static void a_block_has_less_shared_memory(void **state)
     struct error error = {0};
 
     (void)state;
-    assert_true(gpu_has_enough_shared_memory(&small, "T4", 65536, &error));
-    assert_true(gpu_has_enough_shared_memory(&none, "CPU simulator", 1 << 20, &error));
+    assert_true(gpu_check_has_shared_memory(&small, "T4", 65536, &error));
+    assert_true(gpu_check_has_shared_memory(&none, "CPU simulator", 1 << 20, &error));
     assert_false(error.problem_is_unsupported);
-    assert_false(gpu_has_enough_shared_memory(&small, "T4", 65537, &error));
+    assert_false(gpu_check_has_shared_memory(&small, "T4", 65537, &error));
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
     assert_int_equal(error.result, RUN_CANNOT_RUN);

@@ -15,17 +15,17 @@
 static void test_no_nap_while_stages_are_timed(void **state)
 {
     (void)state;
-    assert_true(backoff_seconds(0.0) == 0.0);
-    assert_true(backoff_seconds(0.0199) == 0.0);
+    assert_true(backoff_next_sleep_seconds(0.0) == 0.0);
+    assert_true(backoff_next_sleep_seconds(0.0199) == 0.0);
 }
 
 static void test_naps_grow_up_to_a_millisecond(void **state)
 {
     (void)state;
-    assert_true(backoff_seconds(0.02) > 0.0003 && backoff_seconds(0.02) < 0.0004);
-    assert_true(backoff_seconds(0.03) > backoff_seconds(0.02));
-    assert_true(backoff_seconds(0.064) == 0.001);
-    assert_true(backoff_seconds(1e9) == 0.001);
+    assert_true(backoff_next_sleep_seconds(0.02) > 0.0003 && backoff_next_sleep_seconds(0.02) < 0.0004);
+    assert_true(backoff_next_sleep_seconds(0.03) > backoff_next_sleep_seconds(0.02));
+    assert_true(backoff_next_sleep_seconds(0.064) == 0.001);
+    assert_true(backoff_next_sleep_seconds(1e9) == 0.001);
 }
 
 static void test_waiting_ends_at_the_limit(void **state)

@@ -5,10 +5,10 @@
  *
  * The times are fake: the functions that measure times on a GPU are replaced, and launches run on the simulator.
  */
-#define backend_time_launch            made_up_time
-#define backend_measure_time_floors    made_up_floor
-#define backend_measure_read_bandwidth made_up_reading
-#define backend_measure_gemm_rate      made_up_products
+#define backend_time_launch                       made_up_time
+#define backend_measure_launch_time_and_copy_rate made_up_floor
+#define backend_measure_read_bandwidth            made_up_reading
+#define backend_measure_gemm_rate                 made_up_products
 #include "harness/core/bench.c"
 
 #include <setjmp.h>
@@ -44,10 +44,10 @@ bool made_up_time(backend_timed_launch_function *launch, void *context, enum bac
     return !seen.fail || error_set(error, "no time");
 }
 
-bool made_up_floor(struct launch_time_floors *figures, struct error *error)
+bool made_up_floor(struct launch_time_and_copy_rate *figures, struct error *error)
 {
     (void)error;
-    *figures = (struct launch_time_floors){1.0, 1e12};
+    *figures = (struct launch_time_and_copy_rate){1.0, 1e12};
     return true;
 }
 
@@ -118,7 +118,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
 
     (void)state;
     assert_true(bench_begin_next_row(&bench, &error));
-    bench_implementation(&bench, &launch, &tensors, &error);
+    bench_verify_and_time_chapter(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->chapter.median == 10.0 && row->chapter_rotated_inputs.median == 20.0 &&
                 row->previous_chapter.median == 0.0);
@@ -131,7 +131,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     for (int i = 1; i < 41; i++)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
-    bench_previous_implementation(&bench, &launch, &tensors);
+    bench_time_previous_chapter(&bench, &launch, &tensors);
     assert_true(row->previous_chapter.median == 30.0);
     assert_false(bench_begin_next_row(&bench, &error));
     tensors_free(&tensors);
@@ -146,11 +146,11 @@ static void times_small_inputs_once(void **state)
 
     (void)state;
     assert_true(bench_begin_next_row(&bench, &error));
-    bench_implementation(&bench, &launch, &tensors, &error);
+    bench_verify_and_time_chapter(&bench, &launch, &tensors, &error);
     assert_true(bench.rows[0].chapter.median == 10.0 && bench.rows[0].chapter_rotated_inputs.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
     seen.fail = true;
-    bench_previous_implementation(&bench, &launch, &tensors);
+    bench_time_previous_chapter(&bench, &launch, &tensors);
     assert_true(bench.rows[0].previous_chapter.median == 0.0);
     tensors_free(&tensors);
 }
@@ -184,8 +184,8 @@ static void compares_with_ceilings(void **state)
 
     (void)state;
     assert_true(bench_begin_next_row(&bench, &error));
-    bench_implementation(&bench, &launch, &tensors, &error);
-    bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
+    bench_verify_and_time_chapter(&bench, &launch, &tensors, &error);
+    bench_verify_and_time_chapter(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
     bench.rows[0].chapter.median = 10.0;
@@ -208,7 +208,7 @@ static void does_without_the_library(void **state)
     (void)state;
     seen.no_library = true;
     assert_true(bench_begin_next_row(&bench, &error));
-    bench_implementation(&bench, &launch, &tensors, &error);
+    bench_verify_and_time_chapter(&bench, &launch, &tensors, &error);
     text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));
     assert_null(strstr(text, "cublas"));

@@ -67,7 +67,7 @@ static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uin
     struct error error;
 
     assert_true(gate_problem_check(&problem, &error));
-    assert_true(gate_tensors_allocate(&problem, &bench.tensors, &error));
+    assert_true(gate_tensors_allocate_host(&problem, &bench.tensors, &error));
     gate_generate_logits(&problem, dist, seed, logits_of(&bench));
     if (problem.has_bias)
         gate_generate_bias(&problem, dist, seed, bias_of(&bench));

@@ -40,7 +40,7 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
     struct error error = {0};
 
     assert_true(gate_problem_check(problem, &error));
-    assert_true(gate_tensors_allocate(problem, &tensors, &error));
+    assert_true(gate_tensors_allocate_host(problem, &tensors, &error));
     gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     if (problem->has_bias)
         gate_generate_bias(problem, dist, seed, tensors.tensor[GATE_TENSOR_CORRECTION_BIAS].host.data);

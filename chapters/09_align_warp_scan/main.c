@@ -19,11 +19,11 @@ int main(int argc, char **argv)
                            .kernel_switch_ids = {1023},
                            .kernel_switch_experts = {64},
                            .unsupported_reason = unsupported_reason,
-                           .capacity = align_capacity,
+                           .capacity = align_worst_case_capacity,
                            .workspace_bytes = align_offsets_bytes,
                            .launch = align_launch},
         .previous = {.name = "08_align_blelloch",
-                     .capacity = align_capacity,
+                     .capacity = align_worst_case_capacity,
                      .workspace_bytes = align_offsets_bytes,
                      .launch = align_launch_previous},
     };

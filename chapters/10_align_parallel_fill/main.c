@@ -20,12 +20,12 @@ int main(int argc, char **argv)
                            .kernel_switch_ids = {127},
                            .kernel_switch_experts = {8},
                            .unsupported_reason = unsupported_reason,
-                           .capacity = align_capacity_for_few_ids,
+                           .capacity = align_worst_case_capacity_capped_by_ids,
                            .workspace_bytes = align_sector_spaced_offsets_bytes,
                            .launch = align_launch},
         // [program]
         .previous = {.name = "09_align_warp_scan",
-                     .capacity = align_capacity,
+                     .capacity = align_worst_case_capacity,
                      .workspace_bytes = align_offsets_bytes,
                      .launch = align_launch_previous},
     };

@@ -29,7 +29,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     problem.num_tokens = num_tokens;
     align = moe_align_problem(&problem);
-    align.capacity = problem.capacity = align_capacity_for_few_ids(&align);
+    align.capacity = problem.capacity = align_worst_case_capacity_capped_by_ids(&align);
 
     const struct align_buffers lists = {data(layer, RANK_TOPK_IDS),
                                         data(layer, RANK_EXPERT_MAP),
@@ -145,7 +145,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
         *received += layer->row_counts->num_rows_received_from[r] = counts[r];
     free(counts);
     free(bytes);
-    return status == cudaSuccess ? good : error_set_cuda(error, "the counts of rows", status);
+    return status == cudaSuccess ? good : error_set_cuda_failure(error, "the counts of rows", status);
 }
 
 /**

@@ -19,13 +19,13 @@ int main(int argc, char **argv)
                            .kernel_switch_ids = {32, 1024, 2048, 4096},
                            .kernel_switch_experts = {4, 256},
                            .unsupported_reason = unsupported_reason,
-                           .capacity = align_capacity_for_few_ids,
+                           .capacity = align_worst_case_capacity_capped_by_ids,
                            .workspace_bytes =
                                align_sector_spaced_offsets_bytes, /* for the fallback to chapter 10's kernels */
                            .positions_ascend = align_is_few,
                            .launch = align_launch},
         .previous = {.name = "10_align_parallel_fill",
-                     .capacity = align_capacity_for_few_ids,
+                     .capacity = align_worst_case_capacity_capped_by_ids,
                      .workspace_bytes = align_sector_spaced_offsets_bytes,
                      .launch = align_launch_previous},
     };

@@ -9,7 +9,7 @@
  * With more than 256 experts, a block needs nine words per expert; otherwise only more than 262,144 ids need more than
  * 48 KB: 55 KB, or 167 KB for the tiles of 16,384 ids that are used for more than 524,288.
  */
-static inline size_t align_many_ids_shared_bytes(const struct align_problem *problem)
+static inline size_t align_many_ids_shared_bytes_if_over_48_kb(const struct align_problem *problem)
 {
     const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
     const size_t of_experts = (9 * experts + 256) * sizeof(int32_t);

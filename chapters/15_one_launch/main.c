@@ -32,7 +32,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
 /** Returns the size in bytes of the shared memory needed by chapter 14b's kernels, the fallback for larger problems. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
-    return align_many_ids_shared_bytes(&problem->align);
+    return align_many_ids_shared_bytes_if_over_48_kb(&problem->align);
 }
 
 int main(int argc, char **argv)

@@ -77,7 +77,7 @@ static struct align_problem align_problem_of(const struct moe_routing_align_prob
                                     .block_size = align->block_size,
                                     .wide_ids = align->dtype == MOE_ROUTING_I64};
 
-    problem.capacity = align_capacity_for_few_ids(&problem);
+    problem.capacity = align_worst_case_capacity_capped_by_ids(&problem);
     return problem;
 }
 

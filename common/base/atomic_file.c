@@ -100,7 +100,7 @@ int atomic_file_create_temporary(const char *path, char **temporary_path)
     return file;
 }
 
-void atomic_file_remove_temporary(char *temporary_path)
+void atomic_file_remove_and_free_temporary(char *temporary_path)
 {
     const int reason = errno;
 
@@ -132,7 +132,7 @@ static void drop(struct atomic_file *file)
 {
     if (file->stream)
         fclose(file->stream);
-    atomic_file_remove_temporary(file->temporary_path);
+    atomic_file_remove_and_free_temporary(file->temporary_path);
     free(file->path);
     *file = (struct atomic_file){0};
 }

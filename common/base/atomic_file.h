@@ -22,12 +22,12 @@ struct atomic_file {
 
 /**
  * Creates a temporary file in the directory of `path`. Returns its descriptor, or -1 with errno set. Stores its
- * allocated name in *temporary_path, which atomic_file_remove_temporary() frees.
+ * allocated name in *temporary_path, which atomic_file_remove_and_free_temporary() frees.
  */
 int atomic_file_create_temporary(const char *path, char **temporary_path);
 
 /** Removes the temporary file, unless it has been renamed, and frees its name, which may be NULL. Preserves errno. */
-void atomic_file_remove_temporary(char *temporary_path);
+void atomic_file_remove_and_free_temporary(char *temporary_path);
 
 /**
  * Opens a temporary file for `path`. Returns false with an error if `path` is not a regular file or cannot be created.

@@ -11,7 +11,7 @@
  * Returns the number of bytes that Linux estimates to be available without swapping or, if there is no estimate, the
  * machine's total memory; either value is capped at the process's address-space limit.
  */
-static inline size_t available_memory_bytes(void)
+static inline size_t available_host_memory_bytes(void)
 {
     FILE *const file = fopen("/proc/meminfo", "r");
     unsigned long long kilobytes = 0;

@@ -11,7 +11,7 @@ double monotonic_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double backoff_seconds(double seconds_waited)
+double backoff_next_sleep_seconds(double seconds_waited)
 {
     static const double awake = 0.02, longest = 0.001;
 
@@ -22,7 +22,7 @@ double backoff_seconds(double seconds_waited)
 
 bool backoff_wait(double begin_seconds, double limit_seconds)
 {
-    const double waited = monotonic_seconds() - begin_seconds, nap = backoff_seconds(waited);
+    const double waited = monotonic_seconds() - begin_seconds, nap = backoff_next_sleep_seconds(waited);
     const struct timespec time = {.tv_nsec = (long)(1e9 * nap)};
 
     if (waited > limit_seconds)

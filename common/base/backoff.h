@@ -14,7 +14,7 @@ double monotonic_seconds(void);
  * Returns how many seconds to sleep after an unsuccessful poll, `seconds_waited` into the wait: 0 at first, because
  * sleeping would distort measured times; then 1/64 of the time waited, but at most a millisecond.
  */
-double backoff_seconds(double seconds_waited);
+double backoff_next_sleep_seconds(double seconds_waited);
 
 /**
  * Yields the processor between two polls of a wait that began at `begin_seconds`; sleeps once the wait has become long.

@@ -39,9 +39,9 @@ bool error_set_as(struct error *error, enum run_result result, const char *forma
     return false;
 }
 
-const char *error_find_advice(const char *line)
+const char *error_find_advice_separator_or_end(const char *line)
 {
-    const char *const advice = strstr(line, ERROR_ADVICE_PREFIX);
+    const char *const advice = strstr(line, ERROR_ADVICE_SEPARATOR);
 
     return advice ? advice : line + strlen(line);
 }

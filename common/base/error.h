@@ -24,11 +24,11 @@ struct error {
     bool problem_is_unsupported; /**< this kernel does not support the problem, but another kernel may */
 };
 
-/** Marks the start of the advice in the message of a simulator fault. */
-#define ERROR_ADVICE_PREFIX "; try: "
+/** Separates the advice from the rest of the message of a simulator fault, on the same line. */
+#define ERROR_ADVICE_SEPARATOR "; try: "
 
-/** Returns the part of a line from ERROR_ADVICE_PREFIX on, or "" (the line's end) if it contains no advice. */
-const char *error_find_advice(const char *line);
+/** Returns the part of a line from ERROR_ADVICE_SEPARATOR on, or the line's end ("") if it contains no advice. */
+const char *error_find_advice_separator_or_end(const char *line);
 
 /** A short phrase that describes what a checker expected or got. */
 typedef char error_phrase[96];

@@ -21,7 +21,7 @@ const char *format_bytes(size_t bytes, char text[24])
 
 bool memory_allocate(void **memory, size_t bytes, struct error *error)
 {
-    const size_t available = bytes < SMALL_BYTES ? SMALL_BYTES : available_memory_bytes();
+    const size_t available = bytes < SMALL_BYTES ? SMALL_BYTES : available_host_memory_bytes();
     char needed[24], left[24];
 
     *memory = bytes <= available ? malloc(bytes ? bytes : 1) : NULL;

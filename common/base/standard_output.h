@@ -18,7 +18,7 @@
  * Opens /dev/null for every closed standard stream, so that no later file gets its descriptor, and ignores SIGXFSZ, so
  * that a file that grows too large is reported as an error. Must be called first in main().
  */
-static inline void standard_streams_open_if_closed(void)
+static inline void open_closed_standard_streams_ignore_sigxfsz(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {

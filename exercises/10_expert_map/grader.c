@@ -2,7 +2,7 @@
 #include "../grade/grade.h"
 
 static const struct align_implementation step = {.name = "10_expert_map",
-                                                 .capacity = align_capacity_for_few_ids,
+                                                 .capacity = align_worst_case_capacity_capped_by_ids,
                                                  .workspace_bytes = align_sector_spaced_offsets_bytes,
                                                  .launch = align_launch};
 
@@ -21,7 +21,7 @@ static void check(struct grade_context *grade, int64_t numel, int num_experts, i
         .numel = numel, .num_experts = num_experts, .block_size = block_size, .wide_ids = variation.wide_ids};
 
     if (variation.more_room > 0)
-        problem.capacity = align_capacity_for_few_ids(&problem) + variation.more_room;
+        problem.capacity = align_worst_case_capacity_capped_by_ids(&problem) + variation.more_room;
     grade_check_align(grade, &step, &problem,
                       &(struct grade_id_options){.dist = variation.dist,
                                                  .topk = variation.topk,

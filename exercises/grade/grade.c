@@ -57,7 +57,7 @@ static _Noreturn void end_case(struct grade_context *grade, enum grade_result re
 
     grade->result = result;
     vsnprintf(text, sizeof text, format, arguments);
-    advice = error_find_advice(text);
+    advice = error_find_advice_separator_or_end(text);
     if (grade->input_description[0])
         snprintf(grade->message, sizeof grade->message, "%.*s (%s)%s", (int)(advice - text), text,
                  grade->input_description, advice);

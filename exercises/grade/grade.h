@@ -159,7 +159,7 @@ struct grade_id_options {
 
 /**
  * Generates ids, launches align and, like grade_check_gate(), fails the case if the output is wrong. If the problem's
- * capacity is 0, the capacity is the implementation's or, if that defines none, align_capacity().
+ * capacity is 0, the capacity is the implementation's or, if that defines none, align_worst_case_capacity().
  */
 void grade_check_align(struct grade_context *grade, const struct align_implementation *implementation,
                        const struct align_problem *problem, const struct grade_id_options *ids);

@@ -129,7 +129,7 @@ void grade_check_no_divergence(struct grade_context *grade)
     backend_describe_divergent_branches(&grade->counters, places, sizeof places);
     grade_fail(grade,
                "over budget: divergent_branches: %" PRIu64
-               ", at most 0 are allowed; a warp diverges at %s" ERROR_ADVICE_PREFIX
+               ", at most 0 are allowed; a warp diverges at %s" ERROR_ADVICE_SEPARATOR
                "conditions without branches: && and || branch, & and | do not; nor does ?: between two values that are "
                "there already",
                measured, places);
@@ -143,7 +143,7 @@ void grade_check_no_bank_conflicts(struct grade_context *grade)
     if (measured > 0)
         grade_fail(grade,
                    "over budget: shared_conflicts: %" PRIu64 ", at most 0 are allowed; loads: %" PRIu64
-                   " wavefronts for %" PRIu64 " requests; stores: %" PRIu64 " for %" PRIu64 ERROR_ADVICE_PREFIX
+                   " wavefronts for %" PRIu64 " requests; stores: %" PRIu64 " for %" PRIu64 ERROR_ADVICE_SEPARATOR
                    "the lanes of each load, and of each store, in different banks: word i is in bank i %% 32",
                    measured, grade_last_launch_counter(grade, "shared_load_wavefronts"),
                    grade_last_launch_counter(grade, "shared_load_requests"),

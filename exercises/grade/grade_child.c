@@ -34,7 +34,7 @@ bool grade_allocate_child_results(struct grade_context *grade)
         grade->child_results = NULL;
     backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
     backend_enable_request_counts_by_line();
-    return grade->child_results && backend_share_memory_with_forks();
+    return grade->child_results && backend_try_share_memory_with_forks();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
         snprintf(text, size, "the program crashed: %s", strsignal(signal));
     else
         snprintf(text, size,
-                 "the program ended with exit code %d in its launch" ERROR_ADVICE_PREFIX
+                 "the program ended with exit code %d in its launch" ERROR_ADVICE_SEPARATOR
                  "no exit() or quick_exit() in the kernel or the function that launches it",
                  WEXITSTATUS(status));
 }

@@ -119,10 +119,10 @@ static bool trace_case(struct grade_context *grade, const char *only, FILE *file
     for (int i = 0; i < num_grade_cases; i++) {
         if (!is_asked(grade, &grade_cases[i], only))
             continue;
-        if (!backend_trace_begin(NULL, error))
+        if (!backend_begin_first_block_trace(NULL, error))
             return false;
         grade_run_case(grade, &grade_cases[i]);
-        if (backend_trace_end(file, error))
+        if (backend_end_and_write_trace(file, error))
             return true;
     }
     return error_set(error, "no kernel was launched (exercises in host code launch none)");

@@ -62,7 +62,7 @@ static void run_gate(const struct gate_problem *problem, enum gate_dist dist, ui
     const struct checked_launch launch = gate_make_checked_launch(problem, &implementation);
     struct tensors tensors;
 
-    if (!gate_tensors_allocate(problem, &tensors, error))
+    if (!gate_tensors_allocate_host(problem, &tensors, error))
         return;
     gate_generate_logits(problem, dist, seed, tensors.tensor[GATE_TENSOR_GATING_OUTPUT].host.data);
     if (problem->has_bias)
@@ -97,10 +97,12 @@ static void run_align(const struct align_problem *problem, const struct align_im
     const struct checked_launch launch = align_make_checked_launch(problem, implementation);
     struct tensors tensors;
 
-    if (!align_tensors_allocate(problem, implementation, ids->has_expert_map, ids->misalign_words, &tensors, error))
+    if (!align_tensors_allocate_host(problem, implementation, ids->has_expert_map, ids->misalign_words, &tensors,
+                                     error))
         return;
     if (ids->has_expert_map)
-        align_generate_expert_map(problem->num_experts, seed, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data);
+        align_generate_half_local_expert_map(problem->num_experts, seed,
+                                             tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data);
     if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed,
                            tensors.tensor[ALIGN_TENSOR_TOPK_IDS].host.data, error))
         checked_launch_run(&launch, &tensors, error);
@@ -119,7 +121,8 @@ void grade_check_align(struct grade_context *grade, const struct align_implement
     if (!align_shape_check(&whole, &error))
         grade_end_case_ungraded(grade, &error);
     if (whole.capacity == 0)
-        whole.capacity = implementation->capacity ? implementation->capacity(&whole) : align_capacity(&whole);
+        whole.capacity = implementation->capacity ? implementation->capacity(&whole)
+                                                  : align_worst_case_capacity(&whole);
     if (!align_problem_check(&whole, &error))
         grade_end_case_ungraded(grade, &error);
     align_problem_describe(&whole, described, sizeof described);

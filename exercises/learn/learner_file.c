@@ -140,7 +140,7 @@ static bool make_by_link(const char *path, const char *text)
     bool good = file >= 0 && write_and_close(file, text) && link(temporary, path) == 0;
     const int reason = errno;
 
-    atomic_file_remove_temporary(temporary);
+    atomic_file_remove_and_free_temporary(temporary);
     errno = reason;
     if (!good && (reason == EPERM || reason == ENOSYS || reason == EOPNOTSUPP))
         good = make_in_place(path, text);

@@ -372,10 +372,10 @@ static void show_failure(const struct learn_session *learn, const struct verdict
                        verdict->num_planned_cases);
     fputc('\n', learn->terminal.stream);
     shorten_paths(learn, verdict->reason, reason, sizeof reason);
-    advice = error_find_advice(reason);
+    advice = error_find_advice_separator_or_end(reason);
     if (*advice) {
         reason[advice - reason] = '\0';
-        advice += strlen(ERROR_ADVICE_PREFIX);
+        advice += strlen(ERROR_ADVICE_SEPARATOR);
     }
     terminal_print_wrapped(&learn->terminal, STYLE_PLAIN, 2, 4, reason);
     fputc('\n', learn->terminal.stream);

@@ -154,7 +154,7 @@ class Files(Site):
             self.assertEqual(targets(f"{page}.html", rf"{word}\(\)"), set(), f"{page}: {word}")
         self.assertEqual(targets("chapter_11b.html", "Tile"), set())
         self.assertEqual(targets("chapter_08.html", r"leaves_for\(\)"), {"08__align__blelloch_2align_8cu.html"})
-        self.assertEqual(targets("chapter_10.html", r"align_capacity_for_few_ids\(\)"), {"align_8h.html"})
+        self.assertEqual(targets("chapter_10.html", r"align_worst_case_capacity_capped_by_ids\(\)"), {"align_8h.html"})
         self.assertEqual(targets("authors.html", "core/backend.h"), {"backend_8h.html"})
 
     def test_it_has_less_than_1_5_MB_a_chapter(self):

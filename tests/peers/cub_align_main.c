@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     static const struct align_chapter chapter = {
         .implementation = {.name = "cub_align",
                            .unsupported_reason = unsupported_reason,
-                           .capacity = align_capacity,
+                           .capacity = align_worst_case_capacity,
                            .workspace_bytes = cub_align_workspace_bytes,
                            .positions_ascend = ascending,
                            .launch = cub_align_launch},

@@ -47,7 +47,7 @@ struct align_buffers {
  * Returns a capacity that suffices for any ids of this problem: each expert may need up to block_size - 1 padding
  * slots.
  */
-static inline int64_t align_capacity(const struct align_problem *problem)
+static inline int64_t align_worst_case_capacity(const struct align_problem *problem)
 {
     const int64_t slots = problem->numel + (int64_t)problem->num_experts * (problem->block_size - 1);
 
@@ -55,12 +55,13 @@ static inline int64_t align_capacity(const struct align_problem *problem)
 }
 
 /**
- * Returns align_capacity() or, if there are fewer ids than experts, the size of one block per id, because each id opens
- * at most one block.
+ * Returns align_worst_case_capacity() or, if there are fewer ids than experts, the size of one block per id, because
+ * each id opens at most one block.
  */
-static inline int64_t align_capacity_for_few_ids(const struct align_problem *problem)
+static inline int64_t align_worst_case_capacity_capped_by_ids(const struct align_problem *problem)
 {
-    return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
+    return problem->numel < problem->num_experts ? problem->numel * problem->block_size
+                                                 : align_worst_case_capacity(problem);
 }
 
 enum { ALIGN_MAX_KERNEL_SWITCHES = 8 };

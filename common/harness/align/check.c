@@ -13,7 +13,7 @@ struct examination {
     const struct align_problem *problem;
     const struct align_buffers *buffers;
     bool ascending;
-    struct align_groups groups;
+    struct align_group_layout groups;
     int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1 if not found yet */
     error_phrase expected, got;
     struct error *error;
@@ -23,7 +23,7 @@ static bool examination_start(struct examination *exam)
 {
     const size_t bytes = (size_t)exam->problem->numel * sizeof *exam->placed_at;
 
-    if (!align_groups_compute(exam->problem, exam->buffers->topk_ids, &exam->groups, exam->error) ||
+    if (!align_group_layout_compute(exam->problem, exam->buffers->topk_ids, &exam->groups, exam->error) ||
         !align_capacity_check(exam->problem, &exam->groups, exam->error) ||
         !memory_allocate((void **)&exam->placed_at, bytes, exam->error))
         return false;
@@ -33,7 +33,7 @@ static bool examination_start(struct examination *exam)
 
 static void examination_end(struct examination *exam)
 {
-    align_groups_free(&exam->groups);
+    align_group_layout_free(&exam->groups);
     free(exam->placed_at);
 }
 

@@ -293,7 +293,7 @@ void align_generate_ids_with_counts(const struct align_problem *problem, const i
     shuffle(topk_ids, problem->numel, dtype_size(align_ids_dtype(problem)), &random);
 }
 
-void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
+void align_repeat_ids_from_array(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
 {
     const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
     const int64_t count = npy_num_elements(source);
@@ -304,7 +304,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
 
-void align_generate_expert_map(int num_experts, uint64_t seed, int32_t *expert_map)
+void align_generate_half_local_expert_map(int num_experts, uint64_t seed, int32_t *expert_map)
 {
     struct random random = random_seed(seed, SEQUENCE_MAP);
     const int num_local = num_experts - num_experts / 2;

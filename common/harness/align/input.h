@@ -43,13 +43,13 @@ void align_generate_ids_with_counts(const struct align_problem *problem, const i
  * Fills expert_map [num_experts]: a random half of the experts (rounded up) gets local ids in random order; the others
  * get -1.
  */
-void align_generate_expert_map(int num_experts, uint64_t seed, int32_t *expert_map);
+void align_generate_half_local_expert_map(int num_experts, uint64_t seed, int32_t *expert_map);
 
 /**
  * Fills topk_ids from an array of i32 or i64: id i is the array's element i % count. A value that does not fit in the
  * problem's type becomes -1, which names no expert. The array may be empty if numel is 0.
  */
-void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
+void align_repeat_ids_from_array(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
 
 /**
  * Checks a user-supplied map of i32 or i64 values and copies it to expert_map [num_experts]. The map must have

@@ -156,7 +156,7 @@ static bool fill_by_gate(const struct align_options *options, struct source *sou
 
     if (!gate_reference_compute(&source->gate, &buffers, error))
         return false;
-    align_convert_ids(&options->problem, &source->gate_tensors.tensor[GATE_TENSOR_TOPK_IDS].host, topk_ids);
+    align_repeat_ids_from_array(&options->problem, &source->gate_tensors.tensor[GATE_TENSOR_TOPK_IDS].host, topk_ids);
     return true;
 }
 
@@ -166,7 +166,7 @@ static bool fill_ids(const struct align_options *options, struct source *source,
 
     switch (options->source) {
     case ALIGN_ID_SOURCE_FILE:
-        align_convert_ids(problem, &source->file, topk_ids);
+        align_repeat_ids_from_array(problem, &source->file, topk_ids);
         return true;
     case ALIGN_ID_SOURCE_COUNTS:
         align_generate_ids_with_counts(problem, source->counts, options->program.seed, topk_ids);
@@ -186,10 +186,10 @@ bool align_load_expert_map(const char *option_value, int num_experts, uint64_t s
     bool good;
 
     if (map == ARRAY_SOURCE_RANDOM)
-        align_generate_expert_map(num_experts, seed, expert_map);
+        align_generate_half_local_expert_map(num_experts, seed, expert_map);
     if (map != ARRAY_SOURCE_FILE)
         return true;
-    if (!array_file_exists("expert-map", option_value, error) ||
+    if (!array_file_check_exists("expert-map", option_value, error) ||
         !npy_read_kind(option_value, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
         return false;
     good = align_convert_expert_map(&file, num_experts, expert_map, error);
@@ -198,7 +198,7 @@ bool align_load_expert_map(const char *option_value, int num_experts, uint64_t s
 }
 
 /** Sets the capacity that --room requests and replaces the tensors with tensors of that capacity. */
-static bool give_room(const struct align_implementation *implementation, const struct align_groups *groups,
+static bool give_room(const struct align_implementation *implementation, const struct align_group_layout *groups,
                       struct align_options *options, struct tensors *tensors, struct error *error)
 {
     enum { SPARE_BLOCKS = 5 };
@@ -208,7 +208,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     problem->capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
-    if (!align_tensors_allocate_like(tensors, problem, implementation, &roomy, error))
+    if (!align_tensors_allocate_host_like(tensors, problem, implementation, &roomy, error))
         return false;
     tensors_free(tensors);
     *tensors = roomy;
@@ -219,32 +219,32 @@ static bool give_room(const struct align_implementation *implementation, const s
  * Fills the inputs and counts the groups. The map is loaded first, because nothing may be launched with an invalid map.
  */
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
-                 struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
+                 struct source *source, struct tensors *tensors, struct align_group_layout *groups, struct error *error)
 {
     void *const topk_ids = tensors->tensor[ALIGN_TENSOR_TOPK_IDS].host.data;
 
     return align_load_expert_map(options->expert_map_option, options->problem.num_experts, options->program.seed,
                                  tensors->tensor[ALIGN_TENSOR_EXPERT_MAP].host.data, error) &&
            fill_ids(options, source, topk_ids, error) &&
-           align_groups_compute(&options->problem, topk_ids, groups, error) &&
+           align_group_layout_compute(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
            (options->capacity_policy == ALIGN_CAPACITY_DEFAULT ||
             give_room(implementation, groups, options, tensors, error));
 }
 
 bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
-                      struct tensors *tensors, struct align_groups *groups, struct error *error)
+                      struct tensors *tensors, struct align_group_layout *groups, struct error *error)
 {
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
-                align_tensors_allocate(&options->problem, implementation,
-                                       parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE,
-                                       options->misalign_words, tensors, error);
+                align_tensors_allocate_host(&options->problem, implementation,
+                                            parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE,
+                                            options->misalign_words, tensors, error);
 
-    *groups = (struct align_groups){0};
+    *groups = (struct align_group_layout){0};
     if (good && !(tensors_check_fit_on_device(tensors, error) &&
                   fill(options, implementation, &source, tensors, groups, error))) {
-        align_groups_free(groups);
+        align_group_layout_free(groups);
         tensors_free(tensors);
         good = false;
     }

@@ -14,8 +14,8 @@ bool align_compute_numel(int64_t num_tokens, int topk, int64_t *numel, struct er
 
 /**
  * Checks numel, num_experts and block_size, but not the capacity. If this function returns true, neither
- * align_capacity() nor an implementation's capacity() overflows. On failure the error names the flag, its value and the
- * allowed values.
+ * align_worst_case_capacity() nor an implementation's capacity() overflows. On failure the error names the flag, its
+ * value and the allowed values.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 

@@ -82,9 +82,10 @@ static bool is_worth_trying(const struct covering_design *covering, const struct
 
     if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
         return false;
-    problem.capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM ? align_capacity_for_few_ids(&problem)
-                                                                          : implementation->capacity(&problem);
-    return problem.capacity <= (covering_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
+    problem.capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM
+                           ? align_worst_case_capacity_capped_by_ids(&problem)
+                           : implementation->capacity(&problem);
+    return problem.capacity <= (covering_proposal_has_isolated_corner(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
            align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
 }
 

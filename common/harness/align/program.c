@@ -72,7 +72,7 @@ static void report_problem(const struct align_options *options, bool all, struct
 /**
  * Reports the padded length and the number of padding slots, which depend only on the ids, not on the implementation.
  */
-static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
+static void report_padding(const struct align_problem *problem, const struct align_group_layout *groups,
                            struct record *report)
 {
     const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->num_invalid_ids;
@@ -91,7 +91,8 @@ static void report_padding(const struct align_problem *problem, const struct ali
 }
 
 /** Reports the load of the experts: the busiest expert and the number of idle experts. */
-static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
+static void report_load(const struct align_problem *problem, const struct align_group_layout *groups,
+                        struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
     const int64_t most = groups->counts[busiest], placed = problem->numel - groups->num_invalid_ids;
@@ -116,7 +117,7 @@ static void report_load(const struct align_problem *problem, const struct align_
 }
 
 /** Reports the number of local experts and the number of skipped ids. */
-static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
+static void report_left_out(const struct align_problem *problem, const struct align_group_layout *groups,
                             const int32_t *expert_map, struct record *report)
 {
     int local = 0;
@@ -133,7 +134,7 @@ static void report_left_out(const struct align_problem *problem, const struct al
 }
 
 /** Adds the part of the report that describes the ids. Does nothing if there is no report. */
-static void report_ids(const struct align_problem *problem, const struct align_groups *groups,
+static void report_ids(const struct align_problem *problem, const struct align_group_layout *groups,
                        const int32_t *expert_map, struct record *report)
 {
     report_padding(problem, groups, report);
@@ -142,7 +143,7 @@ static void report_ids(const struct align_problem *problem, const struct align_g
 }
 
 /** Warns if a file has ids beyond the last expert. Negative ids are no reason: callers mark ids to skip with them. */
-static void warn_of_ids_beyond_experts(const struct align_options *options, const struct align_groups *groups,
+static void warn_of_ids_beyond_experts(const struct align_options *options, const struct align_group_layout *groups,
                                        const void *topk_ids, const struct program *program)
 {
     const struct align_problem *const problem = &options->problem;
@@ -181,7 +182,7 @@ static void run_before(struct program *program, const struct align_options *opti
     if (!options->capacity_given && options->capacity_policy == ALIGN_CAPACITY_DEFAULT)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
-        !align_tensors_allocate_like(tensors, &problem, before, &own, &ignored))
+        !align_tensors_allocate_host_like(tensors, &problem, before, &own, &ignored))
         return;
     program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
@@ -196,7 +197,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     const struct align_problem *const problem = &options->problem;
     struct checked_launch launch = align_make_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
-    struct align_groups groups;
+    struct align_group_layout groups;
     const bool loaded = align_load_input(options, &chapter->implementation, &tensors, &groups, &program->error);
 
     name_run(options, program);
@@ -204,12 +205,12 @@ static void run(struct program *program, const struct align_chapter *chapter, st
         return;
     warn_of_ids_beyond_experts(options, &groups, tensors.tensor[ALIGN_TENSOR_TOPK_IDS].host.data, program);
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
-    program_run_checked_launch(program, &launch, &tensors);
+    program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
     report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
-               program_report_correctness(program));
-    align_groups_free(&groups);
+               program_add_correctness_to_report(program));
+    align_group_layout_free(&groups);
     tensors_free(&tensors);
 }
 
@@ -224,8 +225,8 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     if (!align_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_use_overlapping_launches(&program);
-    if (!program_open_device(&program))
+        program_require_overlap_and_set_baseline(&program);
+    if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     align_start_covering_design(&chapter->implementation, program.requested_options.seed,
                                 program.requested_options.check_only_corners, &program.covering);

@@ -12,15 +12,15 @@ static int64_t round_up(int64_t count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-bool align_groups_compute(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
-                          struct error *error)
+bool align_group_layout_compute(const struct align_problem *problem, const void *topk_ids,
+                                struct align_group_layout *groups, struct error *error)
 {
     const size_t num_experts = (size_t)problem->num_experts;
 
     memset(groups, 0, sizeof *groups);
     if (!ALLOCATE_ARRAY(groups->counts, num_experts, error) ||
         !ALLOCATE_ARRAY(groups->offsets, num_experts + 1, error)) {
-        align_groups_free(groups);
+        align_group_layout_free(groups);
         return false;
     }
     memset(groups->counts, 0, num_experts * sizeof *groups->counts);
@@ -38,19 +38,20 @@ bool align_groups_compute(const struct align_problem *problem, const void *topk_
     return true;
 }
 
-void align_groups_free(struct align_groups *groups)
+void align_group_layout_free(struct align_group_layout *groups)
 {
     free(groups->counts);
     free(groups->offsets);
     memset(groups, 0, sizeof *groups);
 }
 
-int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups)
+int64_t align_required_capacity(const struct align_problem *problem, const struct align_group_layout *groups)
 {
     return groups->offsets[problem->num_experts];
 }
 
-bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error)
+bool align_capacity_check(const struct align_problem *problem, const struct align_group_layout *groups,
+                          struct error *error)
 {
     const int64_t required = align_required_capacity(problem, groups);
 
@@ -59,7 +60,7 @@ bool align_capacity_check(const struct align_problem *problem, const struct alig
                      required);
 }
 
-int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups)
+int align_busiest_expert(const struct align_problem *problem, const struct align_group_layout *groups)
 {
     int busiest = 0;
 
@@ -70,7 +71,7 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
 }
 
 /** Appends every position to its expert's group, advancing the group's offset to the end of its positions. */
-static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_group_layout *groups,
                            int32_t *sorted_token_ids)
 {
     for (int64_t slot = 0; slot < problem->capacity; slot++)
@@ -84,7 +85,7 @@ static void sort_positions(const struct align_problem *problem, const void *topk
 }
 
 static void name_blocks(const struct align_problem *problem, const int32_t *expert_map,
-                        const struct align_groups *groups, int32_t *expert_ids)
+                        const struct align_group_layout *groups, int32_t *expert_ids)
 {
     int64_t block = 0;
 
@@ -98,10 +99,10 @@ static void name_blocks(const struct align_problem *problem, const int32_t *expe
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error)
 {
-    struct align_groups groups;
+    struct align_group_layout groups;
     bool done;
 
-    if (!align_groups_compute(problem, buffers->topk_ids, &groups, error))
+    if (!align_group_layout_compute(problem, buffers->topk_ids, &groups, error))
         return false;
     done = align_capacity_check(problem, &groups, error);
     if (done) {
@@ -109,6 +110,6 @@ bool align_reference_compute(const struct align_problem *problem, const struct a
         name_blocks(problem, buffers->expert_map, &groups, buffers->expert_ids);
         sort_positions(problem, buffers->topk_ids, &groups, buffers->sorted_token_ids);
     }
-    align_groups_free(&groups);
+    align_group_layout_free(&groups);
     return done;
 }

@@ -3,8 +3,9 @@
 #include "harness/align/check.h"
 #include "harness/align/problem.h"
 
-bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
-                            bool has_map, int misalign_words, struct tensors *tensors, struct error *error)
+bool align_tensors_allocate_host(const struct align_problem *problem, const struct align_implementation *implementation,
+                                 bool has_map, int sorted_ids_misalign_words, struct tensors *tensors,
+                                 struct error *error)
 {
     const size_t workspace_bytes = implementation && implementation->workspace_bytes
                                        ? implementation->workspace_bytes(problem)
@@ -16,7 +17,7 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                    {.name = "sorted_token_ids",
                     .role = TENSOR_OUTPUT,
                     .host = {DTYPE_I32, 1, {problem->capacity}, NULL},
-                    .misalign_bytes = (size_t)misalign_words * sizeof(int32_t)},
+                    .misalign_bytes = (size_t)sorted_ids_misalign_words * sizeof(int32_t)},
                    {.name = "expert_ids",
                     .role = TENSOR_OUTPUT,
                     .host = {DTYPE_I32, 1, {align_num_row_blocks(problem)}, NULL}},
@@ -32,16 +33,16 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
     return tensors_allocate_host(tensors, error);
 }
 
-bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,
-                                 const struct align_implementation *implementation, struct tensors *tensors,
-                                 struct error *error)
+bool align_tensors_allocate_host_like(const struct tensors *other, const struct align_problem *problem,
+                                      const struct align_implementation *implementation, struct tensors *tensors,
+                                      struct error *error)
 {
     const int misalign = (int)(other->tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
 
-    if (!align_tensors_allocate(problem, implementation, !other->tensor[ALIGN_TENSOR_EXPERT_MAP].is_absent, misalign,
-                                tensors, error))
+    if (!align_tensors_allocate_host(problem, implementation, !other->tensor[ALIGN_TENSOR_EXPERT_MAP].is_absent,
+                                     misalign, tensors, error))
         return false;
-    tensors_copy_inputs(tensors, other);
+    tensors_copy_host_inputs(tensors, other);
     return true;
 }
 

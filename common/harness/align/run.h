@@ -21,17 +21,18 @@ enum {
 };
 
 /**
- * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign_words` words
- * past a 16-byte boundary on the device; the workspace has the size that `implementation` needs (no workspace if it is
- * NULL). If memory runs out, frees everything and returns false.
+ * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins
+ * `sorted_ids_misalign_words` words past a 16-byte boundary on the device; the workspace has the size that
+ * `implementation` needs (no workspace if it is NULL). If memory runs out, frees everything and returns false.
  */
-bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
-                            bool has_map, int misalign_words, struct tensors *tensors, struct error *error);
+bool align_tensors_allocate_host(const struct align_problem *problem, const struct align_implementation *implementation,
+                                 bool has_map, int sorted_ids_misalign_words, struct tensors *tensors,
+                                 struct error *error);
 
 /** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `other`. */
-bool align_tensors_allocate_like(const struct tensors *other, const struct align_problem *problem,
-                                 const struct align_implementation *implementation, struct tensors *tensors,
-                                 struct error *error);
+bool align_tensors_allocate_host_like(const struct tensors *other, const struct align_problem *problem,
+                                      const struct align_implementation *implementation, struct tensors *tensors,
+                                      struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);
@@ -44,7 +45,7 @@ struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor
  * sets *error.
  */
 bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
-                      struct tensors *tensors, struct align_groups *groups, struct error *error);
+                      struct tensors *tensors, struct align_group_layout *groups, struct error *error);
 
 /**
  * Fills expert_map [num_experts] as `option_value`, the value of --expert-map, requires; "none" leaves the map

@@ -36,7 +36,7 @@ struct backend_info {
 bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error);
 
 /** Returns the number of bytes of device memory that can still be allocated, or SIZE_MAX if it is unknown. */
-size_t backend_available_memory_bytes(void);
+size_t backend_available_device_memory_bytes(void);
 
 /** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {
@@ -109,7 +109,7 @@ void backend_describe_lines_with_most_requests(const struct run_counters *counte
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
  * called before any allocation. Returns false if the backend does not support sharing, as on a GPU.
  */
-bool backend_share_memory_with_forks(void);
+bool backend_try_share_memory_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks or, if `allow` is false, protects it again; calls nest.
@@ -121,7 +121,7 @@ void backend_allow_host_access(bool allow);
  * Registers an array: if the backend supports it, kernels may access only these bytes of the allocation, not its guard
  * bands, and messages call the array `name`.
  */
-void backend_register_array(const void *begin, size_t bytes, const char *name);
+void backend_register_array_bounds(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device memory as unwritten: a backend that supports this reports a kernel that reads the memory before a kernel
@@ -144,16 +144,17 @@ const char *backend_fault_message(void);
 const char *backend_counter_limitations(void);
 
 /**
- * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the name must outlive the trace.
+ * Traces block (0,0,0) of the next launch, or of the next launch of the kernel named
+ * `kernel_name_or_null`; the name must outlive the trace.
  * On a GPU, which does not support tracing, returns false and sets *error.
  */
-bool backend_trace_begin(const char *kernel, struct error *error);
+bool backend_begin_first_block_trace(const char *kernel_name_or_null, struct error *error);
 
 /**
- * Ends the trace and, unless `stream` is NULL, writes it in the format that simt.h describes. On failure, returns false
- * and sets *error.
+ * Ends the trace and, unless `stream_or_null` is NULL, writes it in the format that simt.h describes. On failure,
+ * returns false and sets *error.
  */
-bool backend_trace_end(FILE *stream, struct error *error);
+bool backend_end_and_write_trace(FILE *stream_or_null, struct error *error);
 
 /**
  * Launches the timed work once. `launch_index` is the index of the launch, which the callback can use to rotate among
@@ -187,14 +188,14 @@ bool backend_time_launch(backend_timed_launch_function *launch, void *context, e
                          struct timing *timing, struct error *error);
 
 /** Measurements that give lower bounds on a kernel's time. */
-struct launch_time_floors {
+struct launch_time_and_copy_rate {
     double empty_kernel_us; /**< time of an empty kernel, launched in a graph of the same kind */
     double
         copy_bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
-/** Measures both members of `floors` on this device. On failure, returns false and sets *error. */
-bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error);
+/** Measures both members of `measured` on this device. On failure, returns false and sets *error. */
+bool backend_measure_launch_time_and_copy_rate(struct launch_time_and_copy_rate *measured, struct error *error);
 
 /**
  * Measures the bandwidth at which all multiprocessors together read memory, without writing. On failure, returns false

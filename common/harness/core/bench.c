@@ -22,7 +22,7 @@ static bool measure_floor(struct benchmark *bench, struct error *error)
     if (!bench->can_measure_times)
         return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu "
                                 "(ninja gpu; needs an NVIDIA GPU)");
-    return backend_measure_time_floors(&bench->time_floors, error);
+    return backend_measure_launch_time_and_copy_rate(&bench->launch_and_copy, error);
 }
 
 bool bench_begin_next_row(struct benchmark *bench, struct error *error)
@@ -48,10 +48,10 @@ bool bench_begin_next_row(struct benchmark *bench, struct error *error)
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
-                                                           : bench->time_floors.copy_bytes_per_second;
+                                                           : bench->launch_and_copy.copy_bytes_per_second;
     const double moving = rate > 0.0 ? 1e6 * tensors_bytes_to_move(tensors) / rate : 0.0;
 
-    return moving > bench->time_floors.empty_kernel_us ? moving : bench->time_floors.empty_kernel_us;
+    return moving > bench->launch_and_copy.empty_kernel_us ? moving : bench->launch_and_copy.empty_kernel_us;
 }
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
@@ -183,8 +183,8 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
     return good && launch->verify_outputs(launch, tensors, error);
 }
 
-void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
-                          struct error *error)
+void bench_verify_and_time_chapter(struct benchmark *bench, const struct checked_launch *launch,
+                                   struct tensors *tensors, struct error *error)
 {
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
@@ -200,8 +200,7 @@ void bench_implementation(struct benchmark *bench, const struct checked_launch *
         backend_measure_gemm_rate(bench->last_timing_total_us, &row->cublas_operations_per_second, error);
 }
 
-void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
-                                   struct tensors *tensors)
+void bench_time_previous_chapter(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct timing *const before = &bench->rows[bench->num_rows - 1].previous_chapter;
 
@@ -309,8 +308,8 @@ void bench_report_rows(const struct benchmark *bench, struct record *report)
     if (bench->num_host_threads > 0)
         record_add_number(report, IN_JSON, "host_threads", "%d", bench->num_host_threads);
     floor = bench->runs_on_host ? NULL : record_add_object(report, IN_JSON, "floor");
-    record_add_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->time_floors.empty_kernel_us);
-    record_add_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->time_floors.copy_bytes_per_second);
+    record_add_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->launch_and_copy.empty_kernel_us);
+    record_add_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->launch_and_copy.copy_bytes_per_second);
     if (bench->read_bytes_per_second > 0.0)
         record_add_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
     list = record_add_list(report, IN_TABLE | IN_DATA, "rows");

@@ -31,7 +31,7 @@ struct benchmark {
     int64_t max_tokens;         /**< largest size of the sweep; 0 for no limit */
 
     int num_host_threads; /**< number of host threads; 0 if the implementation runs on the device */
-    struct launch_time_floors time_floors;
+    struct launch_time_and_copy_rate launch_and_copy;
     double read_bytes_per_second; /**< read bandwidth; 0 if there is no comparison with ceilings */
     double last_timing_total_us;  /**< total time of the last launch's replays */
     int num_rows;
@@ -47,15 +47,14 @@ bool bench_begin_next_row(struct benchmark *bench, struct error *error);
  * exceed every cache. `chapter_rotated_inputs` is not measured if L2 is flushed, if a single copy exceeds the caches,
  * if too many copies would be needed, or if out of memory.
  */
-void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
-                          struct error *error);
+void bench_verify_and_time_chapter(struct benchmark *bench, const struct checked_launch *launch,
+                                   struct tensors *tensors, struct error *error);
 
 /**
  * Times the previous chapter's implementation in the same way, but without rotating inputs. Failure to measure these
  * times is not reported as an error.
  */
-void bench_previous_implementation(struct benchmark *bench, const struct checked_launch *launch,
-                                   struct tensors *tensors);
+void bench_time_previous_chapter(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */
 void bench_report_rows(const struct benchmark *bench, struct record *report);

@@ -210,7 +210,7 @@ int64_t covering_proposed_corner(const struct covering_design *covering, int dim
         .corners[covering->proposed_corners[dimension] - covering->first_corner_indices[dimension]];
 }
 
-bool covering_has_isolated_corner(const struct covering_design *covering)
+bool covering_proposal_has_isolated_corner(const struct covering_design *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
         if (is_alone(covering, covering->proposed_corners[d]))

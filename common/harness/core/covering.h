@@ -76,7 +76,7 @@ bool covering_propose_problem(struct covering_design *covering);
 int64_t covering_proposed_corner(const struct covering_design *covering, int dimension);
 
 /** Returns whether the proposed problem contains an isolated corner. */
-bool covering_has_isolated_corner(const struct covering_design *covering);
+bool covering_proposal_has_isolated_corner(const struct covering_design *covering);
 
 /** Accepts the proposed problem and marks its pairs as covered. */
 void covering_accept_problem(struct covering_design *covering);

@@ -8,17 +8,19 @@
 
 enum { GUARD_BYTES = 1024, GUARD_VALUE = 0xc3 };
 
-bool error_set_cuda(struct error *error, const char *operation, cudaError_t status)
+bool error_set_cuda_failure(struct error *error, const char *operation, cudaError_t status)
 {
     const char *const fault = backend_fault_message();
 
     return error_set_as(error, RUN_CANNOT_RUN, "%s: %s", operation, fault ? fault : cudaGetErrorString(status));
 }
 
-/** Checks the status of a CUDA call. If the call failed, sets the error with error_set_cuda() and returns false. */
+/**
+ * Checks the status of a CUDA call. If the call failed, sets the error with error_set_cuda_failure() and returns false.
+ */
 static bool is_done(cudaError_t status, const char *doing, struct error *error)
 {
-    return status == cudaSuccess || error_set_cuda(error, doing, status);
+    return status == cudaSuccess || error_set_cuda_failure(error, doing, status);
 }
 
 bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign_bytes,
@@ -33,7 +35,7 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
     if (status != cudaSuccess) {
         cudaGetLastError(); /* clears the error, so that the next call does not return it */
         snprintf(doing, sizeof doing, "%s: %s of device memory", name, format_bytes(bytes, size));
-        return error_set_cuda(error, doing, status);
+        return error_set_cuda_failure(error, doing, status);
     }
     after = base + before + bytes;
     *buffer = (struct device_buffer){base, base + before, bytes};
@@ -42,9 +44,9 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
         status = cudaMemset(after, GUARD_VALUE, GUARD_BYTES);
     if (status != cudaSuccess) {
         device_buffer_free(buffer);
-        return error_set_cuda(error, "filling guard bands", status);
+        return error_set_cuda_failure(error, "filling guard bands", status);
     }
-    backend_register_array(buffer->data, bytes, name);
+    backend_register_array_bounds(buffer->data, bytes, name);
     return true;
 }
 
@@ -93,7 +95,7 @@ bool device_buffer_check_guards(const struct device_buffer *buffer, const char *
         status = cudaMemcpy(guards + GUARD_BYTES, (char *)buffer->data + buffer->bytes, GUARD_BYTES,
                             cudaMemcpyDeviceToHost);
     if (status != cudaSuccess)
-        return error_set_cuda(error, "reading guard bands", status);
+        return error_set_cuda_failure(error, "reading guard bands", status);
     for (int i = 0; i < 2 * GUARD_BYTES; i++)
         if (guards[i] != GUARD_VALUE)
             return i < GUARD_BYTES

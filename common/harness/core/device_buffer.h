@@ -43,6 +43,6 @@ bool device_buffer_check_unchanged(const struct device_buffer *buffer, const voi
  * Sets the error for a failed CUDA call: the operation (`operation`) and CUDA's message or the simulator's fault.
  * Returns false.
  */
-bool error_set_cuda(struct error *error, const char *operation, cudaError_t status);
+bool error_set_cuda_failure(struct error *error, const char *operation, cudaError_t status);
 
 #endif

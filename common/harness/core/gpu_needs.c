@@ -11,7 +11,8 @@ static const char *or_later(const struct gpu_needs *needs)
     return needs->requires_exact_capability ? " and no other" : " or later";
 }
 
-bool gpu_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error)
+bool gpu_check_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs,
+                           struct error *error)
 {
     if (!needs || !needs->min_compute_capability || !gpu->compute_capability || has(gpu->compute_capability, needs))
         return true;
@@ -20,7 +21,8 @@ bool gpu_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct g
                         needs->feature_name, gpu_name, gpu->compute_capability / 10, gpu->compute_capability % 10);
 }
 
-bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error)
+bool build_check_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs,
+                             struct error *error)
 {
     if (!needs || !needs->min_compute_capability || !gpu->compiled_architecture ||
         has(gpu->compiled_architecture, needs))
@@ -32,7 +34,7 @@ bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct
                         gpu->compute_capability, gpu_name);
 }
 
-bool gpu_has_enough_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error)
+bool gpu_check_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error)
 {
     error->problem_is_unsupported = gpu->max_shared_bytes && shared_bytes > gpu->max_shared_bytes;
     return !error->problem_is_unsupported ||

@@ -27,20 +27,21 @@ struct gpu {
  * Checks that the GPU `gpu_name` meets the requirements; `needs` may be NULL. If it does not, returns false and sets
  * RUN_CANNOT_RUN.
  */
-bool gpu_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error);
+bool gpu_check_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs,
+                           struct error *error);
 
 /**
  * Checks that the program was compiled for a GPU that meets the requirements. If it was not, returns false and sets
  * RUN_CANNOT_RUN: a newer GPU also runs code that was compiled for an older one, but such code lacks the newer
  * instructions.
  */
-bool build_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs, struct error *error);
+bool build_check_meets_needs(const struct gpu *gpu, const char *gpu_name, const struct gpu_needs *needs,
+                             struct error *error);
 
 /**
  * Checks that a block on the GPU `gpu_name` may use `shared_bytes` bytes of shared memory. If not, returns false and
  * sets RUN_CANNOT_RUN and `problem_is_unsupported`.
  */
-bool gpu_has_enough_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes,
-                                  struct error *error);
+bool gpu_check_has_shared_memory(const struct gpu *gpu, const char *gpu_name, size_t shared_bytes, struct error *error);
 
 #endif

@@ -245,7 +245,8 @@ bool options_parse(const struct option_row *table, const char *const *unsupporte
     return true;
 }
 
-const char *options_find_unlisted(const struct option_row *table, const char *const *names, int argc, char **argv)
+const char *options_find_given_but_disallowed(const struct option_row *table, const char *const *allowed_names,
+                                              int argc, char **argv)
 {
     struct error error;
     const char *value;
@@ -253,7 +254,7 @@ const char *options_find_unlisted(const struct option_row *table, const char *co
     for (int i = 1; i < argc; i++) {
         const char *const name = find_option(table, argc, argv, &i, &value, &error)->name;
 
-        if (!is_among(names, name))
+        if (!is_among(allowed_names, name))
             return name;
     }
     return NULL;

@@ -63,10 +63,11 @@ bool options_parse(const struct option_row *table, const char *const *unsupporte
                    char **argv, void *options, struct error *error);
 
 /**
- * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if every
- * option is in the list.
+ * Returns the first option of a parsed command line that is not in `allowed_names`, a NULL-terminated list, or NULL if
+ * every option is in the list.
  */
-const char *options_find_unlisted(const struct option_row *table, const char *const *names, int argc, char **argv);
+const char *options_find_given_but_disallowed(const struct option_row *table, const char *const *allowed_names,
+                                              int argc, char **argv);
 
 /**
  * Returns the shell command that reproduces a run with these traits: the program and, in the table's order, its

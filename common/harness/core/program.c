@@ -53,7 +53,7 @@ enum array_source parse_array_source(const char *text)
                                          : ARRAY_SOURCE_FILE;
 }
 
-bool array_file_exists(const char *flag, const char *path, struct error *error)
+bool array_file_check_exists(const char *flag, const char *path, struct error *error)
 {
     return access(path, F_OK) == 0 ||
            error_set(error, "--%s: %s: %s; it must be none, random or a .npy file", flag, path, strerror(errno));
@@ -79,13 +79,13 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
         "input, 3 no suitable device, or too little memory.",
         program->name, description);
-    standard_streams_open_if_closed();
+    open_closed_standard_streams_ignore_sigxfsz();
     program->options = options;
     if (!options_parse(table, program->unsupported_options, doc, argc, argv, options, &program->error))
         return false;
 
     const char *const check = name_check(program->options);
-    const char *const other = check ? options_find_unlisted(table, taken, argc, argv) : NULL;
+    const char *const other = check ? options_find_given_but_disallowed(table, taken, argc, argv) : NULL;
 
     program->options->check_all = check;
     return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s%s", check, other,
@@ -129,7 +129,7 @@ static void end_early(void)
         _exit(RUN_CANNOT_RUN);
 }
 
-void program_use_overlapping_launches(struct program *program)
+void program_require_overlap_and_set_baseline(struct program *program)
 {
     static const struct gpu_needs needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};
 
@@ -137,7 +137,7 @@ void program_use_overlapping_launches(struct program *program)
     program->previous_name = "launched one after the other";
 }
 
-bool program_open_device(struct program *program)
+bool program_check_options_and_open_device(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
@@ -156,7 +156,7 @@ bool program_open_device(struct program *program)
     return true;
 }
 
-unsigned program_command_traits(const struct program *program)
+unsigned program_command_trait_mask(const struct program *program)
 {
     return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0
                                                                                              : TRAIT_HAS_NUM_TOKENS) |
@@ -242,11 +242,11 @@ static bool run_traced(struct program *program, const struct checked_launch *lau
                        struct atomic_file *trace)
 {
     struct error *const error = &program->error;
-    const bool good = backend_trace_begin(program->requested_options.trace_kernel, error) &&
+    const bool good = backend_begin_first_block_trace(program->requested_options.trace_kernel, error) &&
                       atomic_file_open(trace, "--trace: ", program->requested_options.trace_path, error) &&
                       checked_launch_run(launch, tensors, error);
 
-    return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
+    return backend_end_and_write_trace(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
 /**
@@ -272,8 +272,8 @@ static void run_once(struct program *program, const struct checked_launch *launc
 /** Checks that the device has enough shared memory per block for the launch. */
 static bool has_room(const struct program *program, const struct checked_launch *launch, struct error *error)
 {
-    return gpu_has_enough_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes,
-                                        error);
+    return gpu_check_has_shared_memory(&program->backend.gpu, program->backend.device_name, launch->shared_bytes,
+                                       error);
 }
 
 /** Increments the problem count of each kernel that the last launch started. */
@@ -316,7 +316,8 @@ static bool is_left_out(const struct program *program)
     return share > 1 && program->covering.num_accepted_problems % share != first_of_share(program);
 }
 
-void program_run_checked_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
+void program_run_or_benchmark_checked_launch(struct program *program, const struct checked_launch *launch,
+                                             struct tensors *tensors)
 {
     struct checked_launch repeated = *launch;
 
@@ -324,7 +325,7 @@ void program_run_checked_launch(struct program *program, const struct checked_la
         return;
     repeated.num_launches_before_checked = program->options->num_launches > 1 ? program->options->num_launches - 1 : 0;
     if (program->requested_options.bench)
-        bench_implementation(&program->bench, launch, tensors, &program->error);
+        bench_verify_and_time_chapter(&program->bench, launch, tensors, &program->error);
     else if (!program->requested_options.check_all)
         run_once(program, &repeated, tensors);
     else if (is_left_out(program))
@@ -343,7 +344,7 @@ void program_time_previous_chapter(struct program *program, const struct checked
 
     if (program->requested_options.bench && program->error.result == RUN_VERIFIED &&
         has_room(program, launch, &ignored))
-        bench_previous_implementation(&program->bench, launch, tensors);
+        bench_time_previous_chapter(&program->bench, launch, tensors);
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
@@ -412,7 +413,7 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_report_correctness(struct program *program)
+struct record *program_add_correctness_to_report(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL
@@ -422,7 +423,8 @@ struct record *program_report_correctness(struct program *program)
     const char *const text = program->error.text;
 
     record_add_text(report, IN_TABLE, "verified", verified ? "yes: %.*s" : "NO: %.*s",
-                    verified ? (int)strlen(program->verified_text) : (int)(error_find_advice(text) - text),
+                    verified ? (int)strlen(program->verified_text)
+                             : (int)(error_find_advice_separator_or_end(text) - text),
                     verified ? program->verified_text : text);
     record_add_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
     record_add_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
@@ -509,11 +511,11 @@ const char *program_command(const struct program *program)
 /** Prints the error: one line and, for a simulator fault, a second line with advice. */
 static void print_error(const struct program *program, const char *before)
 {
-    const char *const text = program->error.text, *const advice = error_find_advice(text);
+    const char *const text = program->error.text, *const advice = error_find_advice_separator_or_end(text);
 
     fprintf(stderr, "%s: %s%.*s\n", program->name, before, (int)(advice - text), text);
     if (*advice)
-        fprintf(stderr, "%s: try: %s\n", program->name, advice + strlen(ERROR_ADVICE_PREFIX));
+        fprintf(stderr, "%s: try: %s\n", program->name, advice + strlen(ERROR_ADVICE_SEPARATOR));
 }
 
 int program_print_error(const struct program *program)

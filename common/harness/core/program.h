@@ -52,7 +52,7 @@ enum array_source { ARRAY_SOURCE_NOT_GIVEN, ARRAY_SOURCE_NONE, ARRAY_SOURCE_RAND
 enum array_source parse_array_source(const char *text);
 
 /** Checks that the file that the option --`flag` names exists; if not, the error lists what else the option may be. */
-bool array_file_exists(const char *flag, const char *path, struct error *error);
+bool array_file_check_exists(const char *flag, const char *path, struct error *error);
 
 /** SHA-256 of the kernel's source. A file that the build generates defines this string. */
 extern const char kernel_source_sha256[];
@@ -107,15 +107,16 @@ bool program_reject_unused_seed(struct program *program, unsigned trait_mask);
 
 /**
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the
- * program with the same kernels launched without overlap. Must be called before program_open_device().
+ * program with the same kernels launched without overlap. Must be called before
+ * program_check_options_and_open_device().
  */
-void program_use_overlapping_launches(struct program *program);
+void program_require_overlap_and_set_baseline(struct program *program);
 
 /**
  * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
  * options in program_options are mutually exclusive or if no suitable device exists.
  */
-bool program_open_device(struct program *program);
+bool program_check_options_and_open_device(struct program *program);
 
 /** Creates the directory of --out, whose parent must exist. Returns false if no file can be created in it. */
 bool output_directory_create(const char *directory, struct error *error);
@@ -127,7 +128,8 @@ bool program_begin_next_run(struct program *program);
  * Runs a launch once, as checked_launch_run() does, with a trace if --trace is given. If the answer is verified, keeps
  * the trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
-void program_run_checked_launch(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
+void program_run_or_benchmark_checked_launch(struct program *program, const struct checked_launch *launch,
+                                             struct tensors *tensors);
 
 /**
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
@@ -146,7 +148,7 @@ const char *program_command(const struct program *program);
  * Returns the traits of the run: TRAIT_HAS_NUM_TOKENS, unless it is a sweep of sizes, and TRAIT_HAS_SEVERAL_LAUNCHES if
  * it has several launches.
  */
-unsigned program_command_traits(const struct program *program);
+unsigned program_command_trait_mask(const struct program *program);
 
 /**
  * Starts a report; a benchmark starts a new report for every size. Returns the record to which the operator adds
@@ -162,7 +164,7 @@ void report_add_provenance(const struct program *program, struct record *report)
  * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
  * adds its own fields; for a benchmark or with --check-all, returns NULL.
  */
-struct record *program_report_correctness(struct program *program);
+struct record *program_add_correctness_to_report(struct program *program);
 
 /**
  * Writes the result. For a single run, the result is the report with its counters and, on standard error, the error if

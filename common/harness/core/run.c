@@ -15,7 +15,7 @@ bool error_set_launch_failure(cudaError_t status, struct error *error)
     if (fault)
         error_set(error, "%s", fault);
     else
-        error_set_cuda(error, "the launch failed", status);
+        error_set_cuda_failure(error, "the launch failed", status);
     error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
                             status == cudaErrorInitializationError
                         ? RUN_CANNOT_RUN
@@ -28,7 +28,7 @@ static bool launch_once(const struct checked_launch *launch, struct tensors *ten
 {
     cudaError_t status;
 
-    if (!tensors_poison_device(tensors, error))
+    if (!tensors_poison_outputs_on_device(tensors, error))
         return false;
     backend_reset_counters();
     status = launch->launch_kernels(launch, tensors, NULL);
@@ -42,7 +42,7 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
     bool good = true;
 
     if (launch->runs_on_host) {
-        tensors_poison_host(tensors);
+        tensors_poison_outputs_on_host(tensors);
         good = launch->launch_kernels(launch, tensors, NULL) == cudaSuccess ||
                error_set_as(error, RUN_CANNOT_RUN, "out of memory");
         return good && launch->verify_outputs(launch, tensors, error);

@@ -82,7 +82,7 @@ static bool host_memory_suffices(const struct tensors *tensors, struct error *er
 
     for (int i = 0; i < tensors->num_tensors; i++)
         needed += has_host_copy(&tensors->tensor[i]) ? tensor_bytes(&tensors->tensor[i]) : 0;
-    available = needed < SMALL_BYTES ? SMALL_BYTES : available_memory_bytes();
+    available = needed < SMALL_BYTES ? SMALL_BYTES : available_host_memory_bytes();
     return needed <= available || refuse_size(tensors, "", needed, available, error);
 }
 
@@ -117,14 +117,14 @@ void tensor_copy_host_data(struct tensor *tensor, const struct tensor *source)
         memcpy(tensor->host.data, source->host.data, tensor_bytes(source));
 }
 
-void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source)
+void tensors_copy_host_inputs(struct tensors *tensors, const struct tensors *source)
 {
     for (int i = 0; i < tensors->num_tensors; i++)
         if (tensors->tensor[i].role == TENSOR_INPUT)
             tensor_copy_host_data(&tensors->tensor[i], &source->tensor[i]);
 }
 
-void tensors_poison_host(struct tensors *tensors)
+void tensors_poison_outputs_on_host(struct tensors *tensors)
 {
     for (int i = 0; i < tensors->num_tensors; i++)
         if (tensors->tensor[i].role == TENSOR_OUTPUT)
@@ -139,7 +139,7 @@ bool tensors_check_fit_on_device(const struct tensors *tensors, struct error *er
 
     for (int i = 0; i < tensors->num_tensors; i++)
         needed += tensor_bytes(&tensors->tensor[i]);
-    available = needed < SMALL_BYTES ? SMALL_BYTES : backend_available_memory_bytes();
+    available = needed < SMALL_BYTES ? SMALL_BYTES : backend_available_device_memory_bytes();
     return needed <= available || refuse_size(tensors, " of device memory", needed, available, error);
 }
 
@@ -157,7 +157,7 @@ static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct e
             recipe->values, dtype, recipe->source_chunk_indices[p] * recipe->elements_per_chunk,
             recipe->elements_per_chunk,
             (char *)tensor->device.data + (size_t)(p * recipe->elements_per_chunk) * dtype_size(dtype), others);
-    return status == cudaSuccess || error_set_cuda(error, "generating on the device", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "generating on the device", status);
 }
 
 /** Fills a tensor's device memory with zeros, poison or the input. */
@@ -200,7 +200,7 @@ bool tensors_allocate_and_upload(struct tensors *tensors, struct error *error)
     return good;
 }
 
-bool tensors_poison_device(struct tensors *tensors, struct error *error)
+bool tensors_poison_outputs_on_device(struct tensors *tensors, struct error *error)
 {
     bool good = true;
 

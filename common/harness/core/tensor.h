@@ -82,10 +82,10 @@ void tensors_free(struct tensors *tensors);
 void tensor_copy_host_data(struct tensor *tensor, const struct tensor *source);
 
 /** Copies the host inputs of `source`, whose tensors must have the same shapes. */
-void tensors_copy_inputs(struct tensors *tensors, const struct tensors *source);
+void tensors_copy_host_inputs(struct tensors *tensors, const struct tensors *source);
 
 /** Overwrites the outputs on the host, so that an earlier run's results cannot be mistaken for this run's. */
-void tensors_poison_host(struct tensors *tensors);
+void tensors_poison_outputs_on_host(struct tensors *tensors);
 
 /**
  * Allocates device memory between guard bands, uploads or generates the inputs, and poisons or zeroes the rest. On
@@ -94,7 +94,7 @@ void tensors_poison_host(struct tensors *tensors);
 bool tensors_allocate_and_upload(struct tensors *tensors, struct error *error);
 
 /** Poisons the outputs on the device, so that an earlier launch's results cannot be mistaken for the next launch's. */
-bool tensors_poison_device(struct tensors *tensors, struct error *error);
+bool tensors_poison_outputs_on_device(struct tensors *tensors, struct error *error);
 
 /**
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. On failure,

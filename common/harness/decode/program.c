@@ -50,7 +50,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
 {
     char layer[256], choices[32];
 
-    program_set_command(program, table, program_command_traits(program) | TRAIT_USES_SEED);
+    program_set_command(program, table, program_command_trait_mask(program) | TRAIT_USES_SEED);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
     snprintf(program->problem_text, sizeof program->problem_text, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
@@ -225,9 +225,9 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
                            &program->error))
         return;
     name_run(options, &step.problem, program);
-    program_run_checked_launch(program, &launch, &tensors);
+    program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
-    program_report_correctness(program);
+    program_add_correctness_to_report(program);
     tensors_free(&tensors);
     moe_host_routing_free(&layer.routing);
 }
@@ -242,7 +242,7 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
                        "and reports",
                        argc, argv, &options) ||
-        !moe_options_check_conflicts(&options.moe, &program.error) || !program_open_device(&program))
+        !moe_options_check_conflicts(&options.moe, &program.error) || !program_check_options_and_open_device(&program))
         return program_print_error(&program);
     if (program.requested_options.bench && program.backend.can_measure_times)
         return bench(&program, chapter, &options);

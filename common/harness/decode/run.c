@@ -204,8 +204,8 @@ static bool take_choices(const struct decode_step *step, const struct decode_buf
         routing->topk_ids[i] = buffers->gate.topk_ids[i];
         routing->topk_weights[i] = buffers->gate.topk_weights[i];
     }
-    align_groups_free(&routing->groups);
-    return align_groups_compute(&step->problem.align, routing->topk_ids, &routing->groups, error);
+    align_group_layout_free(&routing->groups);
+    return align_group_layout_compute(&step->problem.align, routing->topk_ids, &routing->groups, error);
 }
 
 static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)

@@ -111,7 +111,8 @@ static bool load_bias(const struct gate_options *options, const char *given, str
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
     if (!problem->has_bias || parse_array_source(given) != ARRAY_SOURCE_FILE)
         return true;
-    if (!array_file_exists("bias", given, error) || !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
+    if (!array_file_check_exists("bias", given, error) ||
+        !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;
     fits = file.shape[0] == problem->num_experts ||
            error_set(error, "%s: has %" PRId64 " values for %d experts; each needs one", given, file.shape[0],
@@ -131,7 +132,7 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
     const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, "[tokens, experts]", &file, error) &&
                                      fit_problem(options, &file, path, error))) &&
                       settle_problem(options, implementation, generated ? NULL : path, error) &&
-                      gate_tensors_allocate(&options->problem, tensors, error);
+                      gate_tensors_allocate_host(&options->problem, tensors, error);
 
     if (good && generated)
         gate_generate_logits(&options->problem, options->dist, options->program.seed,

@@ -84,7 +84,7 @@ static int64_t most_logits(const struct covering_design *covering, const int64_t
 
     for (int i = 0; i < GATE_MAX_KERNEL_SWITCHES && last_tokens[i] > 0; i++)
         changes |= num_tokens == last_tokens[i] || num_tokens == last_tokens[i] + 1;
-    if (covering_has_isolated_corner(covering))
+    if (covering_proposal_has_isolated_corner(covering))
         return changes && num_tokens == 65537 ? 65537 * 128 : 65537;
     return !changes ? 129 * 256 : is_router ? 964 * 512 : 0;
 }

@@ -3,7 +3,7 @@
 #include "harness/gate/check.h"
 #include "harness/gate/problem.h"
 
-bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error)
+bool gate_tensors_allocate_host(const struct gate_problem *problem, struct tensors *tensors, struct error *error)
 {
     const int64_t n = problem->num_tokens, width = gate_experts_per_token(problem);
 

@@ -22,7 +22,7 @@ enum {
  * Lists the tensors of a checked problem and allocates them on the host. If memory runs out, frees everything and
  * returns false.
  */
-bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
+bool gate_tensors_allocate_host(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);

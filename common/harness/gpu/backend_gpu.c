@@ -43,10 +43,10 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     AND_THEN(cudaGetDeviceProperties(&properties, device));
     AND_THEN(cudaSetDevice(device));
     if (status != cudaSuccess)
-        return error_set_cuda(error, "the GPU cannot be opened", status);
+        return error_set_cuda_failure(error, "the GPU cannot be opened", status);
     backend->gpu.compute_capability = 10 * properties.major + properties.minor;
     backend->gpu.max_shared_bytes = properties.sharedMemPerBlockOptin;
-    if (!gpu_meets_needs(&backend->gpu, properties.name, needs, error))
+    if (!gpu_check_meets_needs(&backend->gpu, properties.name, needs, error))
         return false;
     if (!device_can_run_kernels())
         return error_set_as(error, RUN_CANNOT_RUN,
@@ -55,8 +55,8 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
     status = kernels_compiled_architecture(&backend->gpu.compiled_architecture);
     if (status != cudaSuccess)
-        return error_set_cuda(error, "what the kernels were compiled for", status);
-    if (!build_meets_needs(&backend->gpu, properties.name, needs, error))
+        return error_set_cuda_failure(error, "what the kernels were compiled for", status);
+    if (!build_check_meets_needs(&backend->gpu, properties.name, needs, error))
         return false;
 
     cudaDriverGetVersion(&driver);
@@ -69,7 +69,7 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     return true;
 }
 
-size_t backend_available_memory_bytes(void)
+size_t backend_available_device_memory_bytes(void)
 {
     size_t available, all;
 
@@ -107,7 +107,7 @@ void backend_allow_host_access(bool allow)
     (void)allow;
 }
 
-void backend_register_array(const void *begin, size_t bytes, const char *name)
+void backend_register_array_bounds(const void *begin, size_t bytes, const char *name)
 {
     (void)begin, (void)bytes, (void)name;
 }
@@ -117,7 +117,7 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
-bool backend_share_memory_with_forks(void)
+bool backend_try_share_memory_with_forks(void)
 {
     return false;
 }
@@ -150,16 +150,16 @@ const char *backend_counter_limitations(void)
     return NULL;
 }
 
-bool backend_trace_begin(const char *kernel, struct error *error)
+bool backend_begin_first_block_trace(const char *kernel_name_or_null, struct error *error)
 {
-    (void)kernel;
+    (void)kernel_name_or_null;
     return error_set(error, "--trace: a GPU cannot be traced; use the program in build/cpu");
 }
 
-bool backend_trace_end(FILE *stream, struct error *error)
+bool backend_end_and_write_trace(FILE *stream_or_null, struct error *error)
 {
-    (void)stream;
-    return backend_trace_begin(NULL, error);
+    (void)stream_or_null;
+    return backend_begin_first_block_trace(NULL, error);
 }
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static bool time_graph(backend_timed_launch_function *launch, void *context, enu
 
     AND_THEN(replay_time(&replay, timing));
     replay_end(&replay);
-    return status == cudaSuccess || error_set_cuda(error, "timing", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "timing", status);
 }
 
 bool backend_time_launch(backend_timed_launch_function *launch, void *context, enum backend_cache_state cache,
@@ -385,16 +385,16 @@ static cudaError_t measure_rate(backend_timed_launch_function *launch, size_t by
     return status;
 }
 
-bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error)
+bool backend_measure_launch_time_and_copy_rate(struct launch_time_and_copy_rate *measured, struct error *error)
 {
     struct timing empty;
     cudaError_t status;
 
     if (!backend_time_launch(launch_empty, NULL, BACKEND_CACHE_WARM, &empty, error))
         return false;
-    floors->empty_kernel_us = empty.median;
-    status = measure_rate(launch_copy, 2 * COPY_BYTES, &floors->copy_bytes_per_second);
-    return status == cudaSuccess || error_set_cuda(error, "measuring the copy bandwidth", status);
+    measured->empty_kernel_us = empty.median;
+    status = measure_rate(launch_copy, 2 * COPY_BYTES, &measured->copy_bytes_per_second);
+    return status == cudaSuccess || error_set_cuda_failure(error, "measuring the copy bandwidth", status);
 }
 
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error)
@@ -406,7 +406,7 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
     AND_THEN(measure_rate(launch_read,
                           (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK_BYTES * READ_CHUNK_BYTES,
                           bytes_per_second));
-    return status == cudaSuccess || error_set_cuda(error, "measuring the read bandwidth", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "measuring the read bandwidth", status);
 }
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
@@ -427,7 +427,7 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
 
         status = cudaEventRecord(replay->begin, replay->stream);
         for (int i = 0; i < PRODUCTS_PER_BATCH; i++)
-            AND_THEN(cublas_multiply(cublas, PRODUCT_SIZE, matrices, matrices + bytes, matrices + 2 * bytes));
+            AND_THEN(cublas_multiply_bf16(cublas, PRODUCT_SIZE, matrices, matrices + bytes, matrices + 2 * bytes));
         AND_THEN(cudaEventRecord(replay->end, replay->stream));
         AND_THEN(cudaEventSynchronize(replay->end));
         AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
@@ -471,5 +471,5 @@ bool backend_measure_gemm_rate(double min_us, double *operations_per_second, str
         cublas_close(&cublas);
     }
     replay_end(&replay);
-    return status == cudaSuccess || error_set_cuda(error, "measuring cuBLAS", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "measuring cuBLAS", status);
 }

@@ -47,7 +47,7 @@ bool cublas_open(struct cublas *cublas, cudaStream_t stream)
     return false;
 }
 
-cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c)
+cudaError_t cublas_multiply_bf16(const struct cublas *cublas, int size, const void *a, const void *b, void *c)
 {
     const float one = 1.0f, zero = 0.0f;
     multiply_function *multiply;

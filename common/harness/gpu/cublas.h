@@ -20,7 +20,7 @@ struct cublas {
 bool cublas_open(struct cublas *cublas, cudaStream_t stream);
 
 /** Launches c = a b for bf16 matrices [size, size] in device memory, with sums in f32. */
-cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c);
+cudaError_t cublas_multiply_bf16(const struct cublas *cublas, int size, const void *a, const void *b, void *c);
 
 /** Closes the handle and the library, if they are open. */
 void cublas_close(struct cublas *cublas);

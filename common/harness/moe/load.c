@@ -164,7 +164,7 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
  */
 static bool settle_dist(struct moe_options *options, struct error *error)
 {
-    const bool fits = moe_can_use_router(&options->problem);
+    const bool fits = moe_can_use_router_data(&options->problem);
 
     if (!options->dist_given)
         options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_FIRST_GENERATED + ALIGN_DIST_ZIPF;
@@ -286,7 +286,7 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
     return (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
            (!weights || fill_floats(weights, &files[MOE_FILE_TOPK_WEIGHTS], 0, positions, DTYPE_F32,
                                     routing->topk_weights, error)) &&
-           align_groups_compute(&align, routing->topk_ids, &routing->groups, error);
+           align_group_layout_compute(&align, routing->topk_ids, &routing->groups, error);
 }
 
 /* --- the tensors ------------------------------------------------------------------------------------------------- */
@@ -323,13 +323,13 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
                  const struct npy_array files[NUM_MOE_FILES], const struct sizes *sizes, struct moe_layer *layer,
                  struct tensors *tensors, struct error *error)
 {
-    const struct moe_weights_on_host weights = {options->file_paths[MOE_FILE_W13] != NULL,
-                                                options->file_paths[MOE_FILE_W2] != NULL};
+    const struct moe_host_weight_flags has_host_copy = {options->file_paths[MOE_FILE_W13] != NULL,
+                                                        options->file_paths[MOE_FILE_W2] != NULL};
 
     if (!settle_problem(options, implementation, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;
     layer->problem = options->problem;
-    if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
+    if (!moe_tensors_allocate_host_and_fill(layer, implementation, has_host_copy, tensors, error))
         return false;
     if (fill_tensors(options, files, layer, tensors, error))
         return true;

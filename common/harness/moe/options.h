@@ -69,7 +69,7 @@ bool moe_options_check_conflicts(const struct moe_options *options, struct error
 bool moe_input_depends_on_seed(const struct moe_options *options);
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
-unsigned moe_options_command_traits(const struct moe_options *options, const struct program *program);
+unsigned moe_options_command_trait_mask(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
 const char *moe_routing_source_name(const struct moe_options *options);

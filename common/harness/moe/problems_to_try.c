@@ -117,7 +117,7 @@ static bool is_small(const struct covering_design *covering, const struct moe_pr
              launches * (positions + pads) * elements <= MOST_PADDED_PRODUCTS) ||
             (least && launches == 1 && problem->topk == 1)) &&
            problem->num_experts * elements <= MOST_WEIGHTS &&
-           (problem->capacity <= MOST_SLOTS || covering_has_isolated_corner(covering));
+           (problem->capacity <= MOST_SLOTS || covering_proposal_has_isolated_corner(covering));
 }
 
 /** Checks that the problem is valid, supported and not too large. */

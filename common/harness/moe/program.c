@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, int64_t overflowing
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
-    const struct align_groups *const groups = &layer->routing.groups;
+    const struct align_group_layout *const groups = &layer->routing.groups;
     const int busiest = align_busiest_expert(&align, groups);
     const int64_t padded = align_required_capacity(&align, groups);
     int used = 0;
@@ -130,7 +130,7 @@ static void run_before(struct program *program, const struct moe_options *option
         !moe_set_block_size_and_capacity(&other.problem, before,
                                          options->block_size_given ? options->problem.block_size : 0, &ignored) ||
         moe_unsupported_reason(before, &other.problem) ||
-        !moe_tensors_allocate_like(tensors, &other, before, &own, &ignored))
+        !moe_tensors_allocate_host_like(tensors, &other, before, &own, &ignored))
         return;
     program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
@@ -155,11 +155,11 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
         return;
     launch.num_operations = operations_of(&layer);
     layer.num_uncompared_elements = &overflowing;
-    program_run_checked_launch(program, &launch, &tensors);
+    program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_report_correctness(program);
+    report = program_add_correctness_to_report(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
     report_map(&layer, report);
@@ -178,7 +178,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .source_hash = kernel_source_sha256,
                               .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 
-    if (!moe_options_parse(&program, argc, argv, &options) || !program_open_device(&program))
+    if (!moe_options_parse(&program, argc, argv, &options) || !program_check_options_and_open_device(&program))
         return program_print_error(&program);
     moe_start_covering_design(&chapter->implementation, program.requested_options.seed,
                               program.requested_options.check_only_corners, &program.covering);

@@ -21,11 +21,11 @@ void moe_host_routing_free(struct moe_host_routing *routing)
     free(routing->topk_weights);
     free(routing->expert_map);
     free(routing->local_experts);
-    align_groups_free(&routing->groups);
+    align_group_layout_free(&routing->groups);
     *routing = (struct moe_host_routing){0};
 }
 
-bool moe_can_use_router(const struct moe_problem *problem)
+bool moe_can_use_router_data(const struct moe_problem *problem)
 {
     return problem->num_experts == ROUTER_EXPERTS && problem->topk <= ROUTER_MAX_CHOICES;
 }

@@ -7,17 +7,17 @@
 
 /** The routing in host memory, for the checker. Kernels get the lists that align builds from this routing. */
 struct moe_host_routing {
-    int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
-    float *topk_weights;        /**< [num_tokens, topk] */
-    int32_t *expert_map;        /**< [E] local id of each expert, or -1 if not local; NULL if all are local */
-    int32_t *local_experts;     /**< [L] expert of each local id */
-    struct align_groups groups; /**< groups of the ids by expert */
+    int32_t *topk_ids;                /**< [num_tokens, topk], each 0 to E - 1 */
+    float *topk_weights;              /**< [num_tokens, topk] */
+    int32_t *expert_map;              /**< [E] local id of each expert, or -1 if not local; NULL if all are local */
+    int32_t *local_experts;           /**< [L] expert of each local id */
+    struct align_group_layout groups; /**< groups of the ids by expert */
 };
 
 void moe_host_routing_free(struct moe_host_routing *routing);
 
 /** Returns whether the problem can use the real router: 256 experts, of which its gate chooses up to 32. */
-bool moe_can_use_router(const struct moe_problem *problem);
+bool moe_can_use_router_data(const struct moe_problem *problem);
 
 /**
  * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked, either with the gate

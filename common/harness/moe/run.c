@@ -74,8 +74,9 @@ static bool align(const struct moe_layer *layer, struct tensors *tensors, struct
     return align_reference_compute(&problem, &buffers, error);
 }
 
-bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_weights_on_host weights, struct tensors *tensors, struct error *error)
+bool moe_tensors_allocate_host_and_fill(const struct moe_layer *layer, const struct moe_implementation *implementation,
+                                        struct moe_host_weight_flags has_host_copy, struct tensors *tensors,
+                                        struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const enum dtype dtype = problem->dtype;
@@ -87,8 +88,8 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
 
     *tensors = (struct tensors){
         .tensor = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
-                   weights_tensor("w13", layer, 2 * i, h, w13, weights.w13),
-                   weights_tensor("w2", layer, h, i, w2, weights.w2),
+                   weights_tensor("w13", layer, 2 * i, h, w13, has_host_copy.w13),
+                   weights_tensor("w2", layer, h, i, w2, has_host_copy.w2),
                    {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
                    {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
                    {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
@@ -120,15 +121,15 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     return false;
 }
 
-bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_layer *layer,
-                               const struct moe_implementation *implementation, struct tensors *tensors,
-                               struct error *error)
+bool moe_tensors_allocate_host_like(const struct tensors *other, const struct moe_layer *layer,
+                                    const struct moe_implementation *implementation, struct tensors *tensors,
+                                    struct error *error)
 {
     static const int same[] = {MOE_TENSOR_HIDDEN, MOE_TENSOR_W13, MOE_TENSOR_W2};
-    const struct moe_weights_on_host weights = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
-                                                other->tensor[MOE_TENSOR_W2].host.data != NULL};
+    const struct moe_host_weight_flags has_host_copy = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
+                                                        other->tensor[MOE_TENSOR_W2].host.data != NULL};
 
-    if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
+    if (!moe_tensors_allocate_host_and_fill(layer, implementation, has_host_copy, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         tensor_copy_host_data(&tensors->tensor[same[i]], &other->tensor[same[i]]);
@@ -166,7 +167,7 @@ bool moe_set_block_size_and_capacity(struct moe_problem *problem, const struct m
 
     if (!align_shape_check(&align, error))
         return false;
-    align.capacity = problem->capacity = align_capacity_for_few_ids(&align);
+    align.capacity = problem->capacity = align_worst_case_capacity_capped_by_ids(&align);
     return align_check_computed_capacity(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 

@@ -40,7 +40,7 @@ struct moe_layer {
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
-struct moe_weights_on_host {
+struct moe_host_weight_flags {
     bool w13, w2;
 };
 
@@ -49,16 +49,17 @@ struct moe_weights_on_host {
  * and allocates them on the host. Fills the inputs: hidden, generated from the seed, and the lists that align makes
  * from the routing, but not weights with a host copy. If memory runs out, frees everything and returns false.
  */
-bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
-                          struct moe_weights_on_host weights, struct tensors *tensors, struct error *error);
+bool moe_tensors_allocate_host_and_fill(const struct moe_layer *layer, const struct moe_implementation *implementation,
+                                        struct moe_host_weight_flags has_host_copy, struct tensors *tensors,
+                                        struct error *error);
 
 /**
  * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything
  * and returns false.
  */
-bool moe_tensors_allocate_like(const struct tensors *other, const struct moe_layer *layer,
-                               const struct moe_implementation *implementation, struct tensors *tensors,
-                               struct error *error);
+bool moe_tensors_allocate_host_like(const struct tensors *other, const struct moe_layer *layer,
+                                    const struct moe_implementation *implementation, struct tensors *tensors,
+                                    struct error *error);
 
 /**
  * Returns the tensors' addresses in device memory, for a kernel, or in host memory, where a workspace has no copy.

@@ -40,7 +40,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 
     const cudaError_t status = cudaEventRecord(layer->begin_event, layer->ranks->stream);
 
-    return status == cudaSuccess || error_set_cuda(error, name, status);
+    return status == cudaSuccess || error_set_cuda_failure(error, name, status);
 }
 
 bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error)

@@ -110,7 +110,7 @@ static bool prepare(struct everything *all, const struct program *program, struc
     all->arrays.tensor[RANK_ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
     if (good && tensors_allocate_and_upload(&all->arrays, error) && program->requested_options.trace_path &&
         share->rank == 0)
-        backend_trace_begin(program->requested_options.trace_kernel, error);
+        backend_begin_first_block_trace(program->requested_options.trace_kernel, error);
     if (!ranks_exchange_failures(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit_seconds + 1);
@@ -128,7 +128,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
  */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
-    if (program_open_device(program) && all->options.num_repeats_given && !program->backend.can_measure_times)
+    if (program_check_options_and_open_device(program) && all->options.num_repeats_given &&
+        !program->backend.can_measure_times)
         error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
     if (!ranks_exchange_failures(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
@@ -195,7 +196,7 @@ static void write_files(const struct program_options *requested, const struct te
          (output_directory_create(requested->output_directory, error) &&
           tensors_write_outputs(tensors, requested->output_directory, files + 1, error))) &&
         (!requested->trace_path || (atomic_file_open(files, "--trace: ", requested->trace_path, error) &&
-                                    backend_trace_end(files->stream, error))))
+                                    backend_end_and_write_trace(files->stream, error))))
         atomic_files_commit(files, 1 + MAX_TENSORS, error);
     atomic_files_discard(files, 1 + MAX_TENSORS);
 }

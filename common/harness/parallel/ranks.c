@@ -180,7 +180,7 @@ static bool keep(const struct rank_group *group, const void *own, int64_t bytes,
     const cudaError_t status =
         bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice, group->ranks->stream) : cudaSuccess;
 
-    return status == cudaSuccess || error_set_cuda(error, "copying on the device", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "copying on the device", status);
 }
 
 bool group_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
@@ -228,7 +228,7 @@ bool group_all_gather_host(const struct rank_group *group, const void *send_buff
         status = cudaMemcpy(receive_buffer, device, all_bytes, cudaMemcpyDeviceToHost);
     cudaFree(device);
     free(parts);
-    return status == cudaSuccess ? good : error_set_cuda(error, "a few bytes of device memory", status);
+    return status == cudaSuccess ? good : error_set_cuda_failure(error, "a few bytes of device memory", status);
 }
 
 void collectives_group_start(const struct rank_group *group)

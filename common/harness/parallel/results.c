@@ -27,14 +27,14 @@ bool results_all_gather(const struct parallel_layer *layer, char **gathered_resu
         parts[r] = (share->token_offsets[r / share->tp_size + 1] - share->token_offsets[r / share->tp_size]) *
                    (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
-    good = (status == cudaSuccess || error_set_cuda(error, "memory for all results", status)) &&
+    good = (status == cudaSuccess || error_set_cuda_failure(error, "memory for all results", status)) &&
            group_all_gather(&layer->ranks->all_ranks, tensor_data(layer->arrays, RANK_RESULT, TENSOR_ON_DEVICE), parts,
                             device, error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
         if (status == cudaSuccess)
             status = cudaMemcpy(*gathered_results, device, bytes, cudaMemcpyDeviceToHost);
-        good = status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
+        good = status == cudaSuccess || error_set_cuda_failure(error, "copying from the device", status);
     }
     cudaFree(device);
     free(parts);

@@ -158,7 +158,7 @@ static bool map_from_file(const char *path, int num_experts, struct rank_share *
     struct npy_array file;
     bool good;
 
-    if (!array_file_exists("expert-map", path, error) ||
+    if (!array_file_check_exists("expert-map", path, error) ||
         !npy_read_kind(path, NPY_INTEGERS, 2, 2, "[parts, experts]", &file, error))
         return false;
     good = (file.shape[0] == share->num_expert_parts && file.shape[1] == num_experts) ||

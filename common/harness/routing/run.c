@@ -58,7 +58,7 @@ bool routing_problem_from_options(const struct routing_options *options,
     align->overlap = gate->overlap;
     if (!align_compute_numel(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
-    align->capacity = align_capacity_for_few_ids(align);
+    align->capacity = align_worst_case_capacity_capped_by_ids(align);
     return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
            check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
                            error);
@@ -75,7 +75,7 @@ static bool add_align_tensors(const struct routing_problem *problem,
     struct tensors of_align;
     struct tensor *const workspace = &tensors->tensor[ROUTING_TENSOR_WORKSPACE];
 
-    if (!align_tensors_allocate(&problem->align, NULL, has_map, 0, &of_align, error))
+    if (!align_tensors_allocate_host(&problem->align, NULL, has_map, 0, &of_align, error))
         return false;
     npy_free(&of_align.tensor[ALIGN_TENSOR_TOPK_IDS].host);
     memcpy(&tensors->tensor[ROUTING_TENSOR_EXPERT_MAP], &of_align.tensor[ALIGN_TENSOR_EXPERT_MAP],

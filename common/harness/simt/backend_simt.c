@@ -17,14 +17,14 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     return true;
 }
 
-size_t backend_available_memory_bytes(void)
+size_t backend_available_device_memory_bytes(void)
 {
     enum {
         WORD_BYTES = 4,
         BYTES_PER_WORD = 21
     }; /* the memory that the simulator uses for a word: the word itself, its shadow and its marks */
 
-    return available_memory_bytes() / BYTES_PER_WORD * WORD_BYTES;
+    return available_host_memory_bytes() / BYTES_PER_WORD * WORD_BYTES;
 }
 
 void backend_reset_counters(void)
@@ -166,7 +166,7 @@ void backend_allow_host_access(bool allow)
     simt_allow_host_access(allow);
 }
 
-void backend_register_array(const void *begin, size_t bytes, const char *name)
+void backend_register_array_bounds(const void *begin, size_t bytes, const char *name)
 {
     simt_register_array(begin, bytes, name);
 }
@@ -176,7 +176,7 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     simt_mark_unwritten(begin, bytes);
 }
 
-bool backend_share_memory_with_forks(void)
+bool backend_try_share_memory_with_forks(void)
 {
     return simt_share_memory_with_forks();
 }
@@ -216,14 +216,14 @@ const char *backend_counter_limitations(void)
 
 static const char *traced_kernel; /**< the kernel that the last trace selected; NULL for any kernel */
 
-bool backend_trace_begin(const char *kernel, struct error *error)
+bool backend_begin_first_block_trace(const char *kernel_name_or_null, struct error *error)
 {
     enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, far more than a figure can show */
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_CANNOT_RUN, "--trace: out of memory");
-    simt_trace_restrict_to_kernel(kernel);
-    traced_kernel = kernel;
+    simt_trace_restrict_to_kernel(kernel_name_or_null);
+    traced_kernel = kernel_name_or_null;
     return true;
 }
 
@@ -242,10 +242,10 @@ static bool fail_not_launched(struct error *error)
                : error_set(error, "--trace: no kernel was launched");
 }
 
-bool backend_trace_end(FILE *stream, struct error *error)
+bool backend_end_and_write_trace(FILE *stream_or_null, struct error *error)
 {
     errno = 0;
-    if (simt_trace_end(stream))
+    if (simt_trace_end(stream_or_null))
         return true;
     if (errno == 0)
         return fail_not_launched(error);
@@ -260,9 +260,9 @@ bool backend_time_launch(backend_timed_launch_function *launch, void *context, e
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_time_floors(struct launch_time_floors *floors, struct error *error)
+bool backend_measure_launch_time_and_copy_rate(struct launch_time_and_copy_rate *measured, struct error *error)
 {
-    (void)floors;
+    (void)measured;
     return error_set(error, "the CPU simulator has no times");
 }
 

@@ -126,9 +126,9 @@ static bool can_have(size_t end)
     const size_t more = end - simt_arena.committed_bytes;
 
     if (simt_arena.machine_available_bytes == 0)
-        simt_arena.machine_available_bytes = available_memory_bytes();
+        simt_arena.machine_available_bytes = available_host_memory_bytes();
     return end / 4 <= simt_arena.machine_available_bytes / word_bytes &&
-           (more < WORTH_ASKING || more / 4 <= available_memory_bytes() / word_bytes);
+           (more < WORTH_ASKING || more / 4 <= available_host_memory_bytes() / word_bytes);
 }
 
 bool simt_arena_commit(size_t top)

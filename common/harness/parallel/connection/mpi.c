@@ -149,7 +149,7 @@ static bool stage(const struct rank_group *group, const void *to, struct staged 
     status = cudaStreamSynchronize(group->ranks->stream);
     if (status == cudaSuccess && staged->to_bytes)
         status = cudaMemcpy(staged->to, to, staged->to_bytes, cudaMemcpyDeviceToHost);
-    return status == cudaSuccess || error_set_cuda(error, "copying from the device", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "copying from the device", status);
 }
 
 static bool unstage(const struct staged *staged, void *from, struct error *error)
@@ -158,7 +158,7 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
                                    ? cudaMemcpy(from, staged->from, staged->from_bytes, cudaMemcpyHostToDevice)
                                    : cudaSuccess;
 
-    return status == cudaSuccess || error_set_cuda(error, "copying to the device", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "copying to the device", status);
 }
 
 /** Does nothing, because MPI cannot group collectives. */

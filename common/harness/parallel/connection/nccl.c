@@ -80,7 +80,7 @@ static bool await(const struct rank_group *group, ncclResult_t result, struct er
         if (!backoff_wait(begin, group->ranks->time_limit_seconds))
             return group_error_set_timed_out(group, error);
     }
-    return status == cudaSuccess || error_set_cuda(error, "a collective", status);
+    return status == cudaSuccess || error_set_cuda_failure(error, "a collective", status);
 }
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status == cudaSuccess)
         status = cudaMemsetAsync(ranks->scratch_float, 0, sizeof *ranks->scratch_float, ranks->stream);
     if (status != cudaSuccess)
-        return error_set_cuda(error, "a stream and a number on it", status);
+        return error_set_cuda_failure(error, "a stream and a number on it", status);
     config.blocking = 0;
     result = ncclCommInitRankConfig(comm_pointer(&ranks->all_ranks), ranks->all_ranks.size, id, ranks->all_ranks.rank,
                                     &config);
