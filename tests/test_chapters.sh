@@ -121,11 +121,9 @@ run_parallel() {
     done
 }
 
-# run_decode PROGRAM
+# run_decode PROGRAM: the runs in other orders are with overlap
 run_decode() {
-    for overlap in 0 1; do
-        succeeds "$1 verifies a step of 48 tokens, overlap $overlap" "$1" --overlap "$overlap"
-    done
+    succeeds "$1 verifies a step of 48 tokens without overlap" "$1" --overlap 0
 }
 
 # run_other PROGRAM

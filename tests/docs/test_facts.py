@@ -1,8 +1,11 @@
+# run: $b
 """Tests the numbers on pages: values in the text and in tables, the output of commands, the reasons given for
 hand-typed tables of numbers, and README's two commands."""
 import json
 import pathlib
 import re
+import subprocess
+import sys
 import unittest
 
 import course
@@ -13,6 +16,7 @@ import tables
 from test_counter_tables import report
 from test_tables import gate_run, us
 
+BUILD = course.build_folder()
 NUMBER = re.compile(r"(?<![\w.])[-+~]?\d[\d,.]*(?:e-?\d+)?(?!\w)")
 WRITTEN = "|".join((*tables.TABLES, "list", "session"))  # tests/record_session.sh writes the last two
 REASON = re.compile(r"<!-- by hand: \S.* -->")
@@ -62,6 +66,11 @@ def typed_by_hand(text):
 
 
 class TheCourse(unittest.TestCase):
+    def test_its_tables_are_what_is_recorded_and_printed(self):
+        done = subprocess.run([sys.executable, "docs/tools/tables.py", "--check", "--build", BUILD],
+                              cwd=ROOT, capture_output=True, text=True, check=False)
+        self.assertEqual((done.stderr, done.returncode), ("", 0))
+
     def test_no_table_of_numbers_is_typed_by_hand_without_a_reason(self):
         for page in sorted(page for pattern in PAGES for page in ROOT.glob(pattern)):
             with self.subTest(page.relative_to(ROOT)):
@@ -211,4 +220,4 @@ class Values(course.Course):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
