@@ -19,6 +19,7 @@ SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
 LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a line of a paragraph begins with "256. "
+COMMENT = re.compile(r"<!--.*?-->")
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # lines after which a list or a heading may begin
 Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file is named after the id
 
@@ -297,8 +298,9 @@ def write(site, page, expand_marker):
         while not writer.fence and at < len(lines) and lines[at] and _is_open(line):
             line, at = f"{line} {lines[at].lstrip()}", at + 1
         try:
-            if not writer.fence and LIST_ITEM.match(line) and NO_PROSE.match(lines[number - 2]) is None:
-                raise ValueError(f"'{line.split()[0]}' begins a list or a heading amid a paragraph")
+            shown = COMMENT.sub("", line)
+            if not writer.fence and LIST_ITEM.match(shown) and NO_PROSE.match(lines[number - 2]) is None:
+                raise ValueError(f"'{shown.split()[0]}' begins a list or a heading amid a paragraph")
             out.append(_line(writer, line, lines[at] if at < len(lines) else ""))
         except (OSError, ValueError) as error:
             raise ValueError(f"{page.path}:{number}: {files.error_text(error)}") from error

@@ -256,6 +256,8 @@ class Refusals(TinyCourse):
         for start in ("256.", "-", "#"):
             self.refuses(f"{FIRST}:6: '{start}' begins a list or a heading amid a paragraph", "multiples of",
                          f"{start} b")
+        self.refuses(f"{FIRST}:6: '256.' begins a list or a heading amid a paragraph", "multiples of",
+                     "<!-- value: 256 -->256<!-- end -->. b")
         self.becomes("2. b", "- a", "  c", "2. b")
 
     def test_bold_text(self):
