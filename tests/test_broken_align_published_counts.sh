@@ -54,5 +54,5 @@ exchange() {
 }
 exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
 exchange "rows that are not cleared" 's/i < (int)(previous >> 1)/i < 0/' "FAILED"
-exchange "arrivals that are not reset" '/atomicAnd(&workspace->arrivals, gave_up(set));/d' "FAILED"
+exchange "arrivals that are not reset" '/atomicAnd(&workspace->arrivals, gave_up_bit(set));/d' "FAILED"
 finish

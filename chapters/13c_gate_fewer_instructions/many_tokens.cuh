@@ -61,14 +61,14 @@ __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value)
 }
 // [from_float]
 
-// [two_choices]
+// [two_largest_choices]
 /** The two largest of a lane's choices. `first` is NaN if any choice is NaN. */
-struct two_choices {
+struct two_largest_choices {
     float first, second;
 };
 
 template <int GROUP_SIZE>
-static __device__ __forceinline__ two_choices two_largest(const float (&choice)[GROUP_SIZE])
+static __device__ __forceinline__ two_largest_choices two_largest(const float (&choice)[GROUP_SIZE])
 {
     float first[GROUP_SIZE / 2], second[GROUP_SIZE / 2];
 
@@ -87,7 +87,7 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
     }
     return {first[0], second[0]};
 }
-// [two_choices]
+// [two_largest_choices]
 
 // [tile]
 /**
@@ -339,8 +339,8 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [choose_all]
 /** Chooses the experts for all tokens of a warp, none of which has more than `max_count` candidates. */
 template <typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose_for_tokens(warp_shared<Router, T> &shared, int token_in_warp, int count,
-                                                         unsigned max_count)
+static __device__ __forceinline__ void choose_for_warp(warp_shared<Router, T> &shared, int token_in_warp, int count,
+                                                       unsigned max_count)
 {
     constexpr int GROUPS = Router::GROUPS;
 
@@ -388,7 +388,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     // [many_load]
 
     // [many_bound]
-    const two_choices best = two_largest(choice);
+    const two_largest_choices best = two_largest(choice);
     const float sum_of_two = round_to<Choice>(best.first + best.second);
     const float group_score = correction_bias ? sum_of_two : best.first;
     const bool stays = rank_of_group<GROUPS>(group_score) < Router::TOPK_GROUP;
@@ -424,7 +424,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     list_candidates(passing, group * GROUP_SIZE, shared.ids[token_in_warp] + end - __popc(passing));
     __syncwarp();
-    choose_for_tokens<Router, Choice>(shared, token_in_warp, count, max_count);
+    choose_for_warp<Router, Choice>(shared, token_in_warp, count, max_count);
     // [many_unsure]
 
     // [many_weights]

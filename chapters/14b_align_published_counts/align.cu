@@ -56,7 +56,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     blocks = blocks < resident ? blocks : resident;
     partition.ids_per_block = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
     if (COUNTS_PER_WORD == 4 &&
-        partition.ids_per_block > INT16_MAX / rows_at_once(COUNTS_PER_WORD)) /* a count would not fit into its bits */
+        partition.ids_per_block > INT16_MAX / rows_per_poll(COUNTS_PER_WORD)) /* a count would not fit into its bits */
         return launch_parts<Id, STATIC_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
     blocks = (align.numel + partition.ids_per_block - 1) / partition.ids_per_block;
     while ((align.num_experts << (partition.log2_warps_per_group + 1)) <= blocks * shared::WARPS)

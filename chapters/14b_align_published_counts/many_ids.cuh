@@ -15,11 +15,12 @@
  * tiles, in which each id has its own bit: `tile`, `log_run` and `expert` then refer to the last of the shorter tiles.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS_PER_THREAD>
-static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
-                                                      const align_arguments &align, const Id *ids, int end, bool first,
-                                                      int &tile, int &log_run, int expert[IDS_PER_THREAD])
+static __device__ __forceinline__ void mark_or_shorten_last_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                                 const align_arguments &align, const Id *ids, int end,
+                                                                 bool first, int &tile, int &log_run,
+                                                                 int expert[IDS_PER_THREAD])
 {
-    if (mark_tile(s, expert, log_run))
+    if (try_mark_tile(s, expert, log_run))
         return;
     const int long_tile = tile;
 
@@ -28,17 +29,17 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
     if (first)
         count_ids(s, ids, long_tile, tile, align.num_experts);
     read_tile<Id, THREADS, IDS_PER_THREAD>(expert, ids + tile, end - tile, align.num_experts);
-    mark_tile(s, expert, log_run);
+    try_mark_tile(s, expert, log_run);
 }
 // [first_tile]
 
-// [move_cursors]
+// [reserve_slots]
 /**
  * Moves each expert's cursor back by the number of its ids in the tile, and replaces tile_begins with the offset from
  * an index in `staged` to a slot.
  */
 template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
-static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s)
+static __device__ __forceinline__ void reserve_slots(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s)
 {
 #pragma unroll 1
     for (int e = threadIdx.x; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
@@ -46,7 +47,7 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
         s.tile_begins[e] = s.cursors[e] - s.tile_begins[e];
     }
 }
-// [move_cursors]
+// [reserve_slots]
 
 // [shares]
 /** The division of the ids among blocks, and of the experts among warps. */
@@ -112,7 +113,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
         // [many_loop]
 
         // [many_tiles]
-        mark_last_tile(s, align, ids, end, first, tile, log_run, expert);
+        mark_or_shorten_last_tile(s, align, ids, end, first, tile, log_run, expert);
 #pragma unroll 1
         for (int e = thread; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
             const int count = sum_words(s, e);
@@ -125,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
 
         // [many_exchange]
         if (first) {
-            good = exchange_rows<EXPERTS, COUNTS_PER_WORD>(s, align, partition.workspace, sets, set_words, previous);
+            good = collect_rows<EXPERTS, COUNTS_PER_WORD>(s, align, partition.workspace, sets, set_words, previous);
             if (!good)
                 break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.padded_experts);
@@ -141,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
         // [many_cursors]
 
         // [many_scatter]
-        move_cursors(s);
+        reserve_slots(s);
         const int first_staged = first_id + tile, length = s.WORDS * 32 << log_run;
 
         end = tile;
@@ -158,7 +159,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     // [many_close]
     if (good)
         pad_groups(s, align, partition.log2_warps_per_group, total);
-    write_result(align, partition.workspace, set, good, old);
+    report_failure(align, partition.workspace, set, good, old);
     // [many_close]
 }
 

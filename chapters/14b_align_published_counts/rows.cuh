@@ -16,7 +16,7 @@
 typedef unsigned long long word64;
 
 /** Returns the number of count rows that a thread polls in one iteration, for words of `counts_per_word` counts. */
-static constexpr __host__ __device__ int rows_at_once(int counts_per_word)
+static constexpr __host__ __device__ int rows_per_poll(int counts_per_word)
 {
     return counts_per_word == 4 ? 8 : 4;
 }
@@ -30,12 +30,12 @@ static constexpr __host__ __device__ int rows_at_once(int counts_per_word)
  */
 struct exchange {
     word64 previous; /* number of words written by the previous launch, times two; the lowest bit is its set */
-    word64 arrivals; /* blocks of this launch that have read `previous`; the upper half has the bits of gave_up() */
+    word64 arrivals; /* blocks of this launch that have read `previous`; the upper half has the bits of gave_up_bit() */
 };                   /* followed by [2][ALIGN_MAX_BLOCKS] count rows of up to experts / 2 words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
 /** Returns the bit of exchange.arrivals that records that a block gave up waiting for the count rows of a set. */
-static __device__ word64 gave_up(int set)
+static __device__ word64 gave_up_bit(int set)
 {
     return 1ull << (32 + set);
 }
@@ -89,16 +89,16 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     const int words = s.padded_experts / COUNTS_PER_WORD, teams = s.teams(words), bits = 64 / COUNTS_PER_WORD;
     const int team = threadIdx.x / words, num_rows = gridDim.x;
     const word64 mask = COUNTS_PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
-    constexpr int ROWS_AT_ONCE = rows_at_once(COUNTS_PER_WORD);
+    constexpr int ROWS_PER_POLL = rows_per_poll(COUNTS_PER_WORD);
     bool good = true;
 
     for (int w = threadIdx.x % words; team < teams && w < words; w += THREADS) {
         word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* [0]: counts 0 and 2 of a word; [1]: counts 1 and 3 */
 
 #pragma unroll 1
-        for (int first = team; first < num_rows; first += ROWS_AT_ONCE * teams) {
+        for (int first = team; first < num_rows; first += ROWS_PER_POLL * teams) {
             // [poll]
-            word64 seen[ROWS_AT_ONCE];
+            word64 seen[ROWS_PER_POLL];
             bool all = false;
 
 #pragma unroll 1
@@ -107,20 +107,20 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
                     __nanosleep(20);
                 all = true;
 #pragma unroll
-                for (int k = 0; k < ROWS_AT_ONCE; k++) {
+                for (int k = 0; k < ROWS_PER_POLL; k++) {
                     const int row = first + k * teams;
 
                     seen[k] = row < num_rows ? load_word(&rows[row * words + w]) : WRITTEN;
                 }
 #pragma unroll
-                for (int k = 0; k < ROWS_AT_ONCE; k++)
+                for (int k = 0; k < ROWS_PER_POLL; k++)
                     all = all && seen[k] & WRITTEN;
             }
             good = good && all;
-            word64 sum = 0, earlier = 0; /* each count's bit field has room for the sum of ROWS_AT_ONCE counts */
+            word64 sum = 0, earlier = 0; /* each count's bit field has room for the sum of ROWS_PER_POLL counts */
 
 #pragma unroll
-            for (int k = 0; k < ROWS_AT_ONCE; k++) {
+            for (int k = 0; k < ROWS_PER_POLL; k++) {
                 const word64 word = seen[k] & ~WRITTEN;
 
                 sum += word;
@@ -153,16 +153,16 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 }
 // [read_rows]
 
-// [exchange_rows]
+// [collect_rows]
 /**
  * Clears the words that the previous launch wrote to the other set (`previous` gives the number of words); then waits
  * for this launch's count rows and adds them up. The last block to arrive, that is, to increment `arrivals`, records
  * this launch in `previous`. Returns false if this block gives up.
  */
 template <int EXPERTS, int COUNTS_PER_WORD, int THREADS, int IDS_PER_THREAD>
-static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
-                                                     const align_arguments &align, exchange *workspace, word64 *sets,
-                                                     int set_words, word64 previous)
+static __device__ __forceinline__ bool collect_rows(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                    const align_arguments &align, exchange *workspace, word64 *sets,
+                                                    int set_words, word64 previous)
 {
     const int set = !(previous & 1), words = s.padded_experts / COUNTS_PER_WORD;
     word64 arrivals = 0;
@@ -175,30 +175,30 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
     const bool good = read_rows<EXPERTS, COUNTS_PER_WORD>(s, align, sets + set * set_words);
     if (threadIdx.x == 0 &&
         (unsigned)arrivals == gridDim.x - 1) { /* all blocks have read `previous`, so it may change */
-        atomicAnd(&workspace->arrivals, gave_up(set));
+        atomicAnd(&workspace->arrivals, gave_up_bit(set));
         atomicExch(&workspace->previous, (word64)gridDim.x * words << 1 | set);
     }
     return good;
 }
-// [exchange_rows]
+// [collect_rows]
 
-// [write_result]
+// [report_failure]
 /**
  * Sets num_tokens_post_padded to -1 at the end if any block gave up. `old` is the value that block 0 replaced there.
  */
-static __device__ __forceinline__ void write_result(const align_arguments &align, exchange *workspace, int set,
-                                                    bool good, int old)
+static __device__ __forceinline__ void report_failure(const align_arguments &align, exchange *workspace, int set,
+                                                      bool good, int old)
 {
     if (threadIdx.x == 0 && !good) {
-        atomicOr(&workspace->arrivals, gave_up(set));
+        atomicOr(&workspace->arrivals, gave_up_bit(set));
         __threadfence(); /* a thread that reads the -1 also reads the bit */
         atomicExch(align.num_tokens_post_padded, -1);
     } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* is the -1 of this launch, or of an earlier one? */
         __threadfence();
-        if (load_word(&workspace->arrivals) & gave_up(set))
+        if (load_word(&workspace->arrivals) & gave_up_bit(set))
             atomicExch(align.num_tokens_post_padded, -1);
     }
 }
-// [write_result]
+// [report_failure]
 
 #endif

@@ -139,14 +139,14 @@ static __device__ __forceinline__ void read_tile(int expert[IDS_PER_THREAD], con
 }
 // [read_tile]
 
-// [mark_tile]
+// [try_mark_tile]
 /**
  * For each id in a tile, sets the bit for the id's run (a run is 2^log_run consecutive ids) in its expert's words.
  * Returns false if any run contains an expert twice, because one bit then represents two ids. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
-static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
-                                                 const int expert[IDS_PER_THREAD], int log_run)
+static __device__ __forceinline__ bool try_mark_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
+                                                     const int expert[IDS_PER_THREAD], int log_run)
 {
     const int run = threadIdx.x >> log_run, /* run of the thread's first id */
         words = THREADS >> log_run >> 5;    /* number of words from one of the thread's ids to the next */
@@ -163,7 +163,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
             twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.padded_experts + expert[k]], bit) & bit) != 0;
     return !__syncthreads_or(twice);
 }
-// [mark_tile]
+// [try_mark_tile]
 
 // [sum_words]
 /** Counts expert e's set bits, both before each word (s.bases) and in total (s.tile_counts). Returns the total. */

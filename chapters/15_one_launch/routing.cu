@@ -347,11 +347,11 @@ static cudaError_t launch(const routing_problem *problem, const routing_buffers 
         return status;
     if (!fits)
         return routing_launch_pair(problem, buffers, stream);
-    return launch_coresident(problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, params,
-                             (const T *)buffers->gate.gating_output, (const Bias *)buffers->gate.correction_bias,
-                             buffers->gate.topk_weights, buffers->gate.topk_ids,
-                             align_arguments_of(&problem->align, &buffers->align),
-                             (exchange *)buffers->align.workspace);
+    return launch_known_coresident(problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, params,
+                                   (const T *)buffers->gate.gating_output, (const Bias *)buffers->gate.correction_bias,
+                                   buffers->gate.topk_weights, buffers->gate.topk_ids,
+                                   align_arguments_of(&problem->align, &buffers->align),
+                                   (exchange *)buffers->align.workspace);
 }
 // [launch]
 

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/all_coresident.cuh Checks whether all blocks of a launch can be co-resident, so that they may
- * wait for each other. Must be called before launch_coresident().
+ * wait for each other. Must be called before launch_known_coresident().
  */
 #ifndef KERNELS_ALL_CORESIDENT_CUH
 #define KERNELS_ALL_CORESIDENT_CUH

@@ -10,7 +10,7 @@
 #include "kernels/all_coresident.cuh"
 #include "kernels/overlap.cuh"
 
-// [launch_coresident]
+// [launch_known_coresident]
 /**
  * Launches blocks that can all be co-resident, as all_coresident() has checked. A GPU starts every block that fits, so
  * a plain launch suffices, which is faster than a cooperative launch. If another stream's kernel occupies the GPU, the
@@ -18,11 +18,11 @@
  * MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                                     cudaStream_t stream, Given... arguments)
+static cudaError_t launch_known_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks,
+                                           unsigned threads, cudaStream_t stream, Given... arguments)
 {
     return launch_overlapping(overlap, kernel, blocks, threads, 0, stream, arguments...);
 }
-// [launch_coresident]
+// [launch_known_coresident]
 
 #endif

@@ -55,8 +55,8 @@ cudaError_t sum_over_blocks_launch(const int32_t *numbers, const int *num_blocks
         if (status == cudaSuccess && !fit)
             status = cudaErrorCooperativeLaunchTooLarge;
         if (status == cudaSuccess)
-            status = launch_coresident(false, sums_kernel, num_blocks[i], WARP_SIZE, 0, numbers + i * MAX_BLOCKS,
-                                       (struct workspace *)workspace, sums + i * MAX_BLOCKS);
+            status = launch_known_coresident(false, sums_kernel, num_blocks[i], WARP_SIZE, 0, numbers + i * MAX_BLOCKS,
+                                             (struct workspace *)workspace, sums + i * MAX_BLOCKS);
         if (status != cudaSuccess)
             return status;
     }

@@ -51,5 +51,6 @@ cudaError_t count_equal_ids_launch(const int32_t *ids, int num_blocks, int absen
         return status;
     if (!fit)
         return cudaErrorCooperativeLaunchTooLarge;
-    return launch_coresident(false, words_kernel, num_blocks, WARP_SIZE, 0, ids, absent_block, words, totals, ranks);
+    return launch_known_coresident(false, words_kernel, num_blocks, WARP_SIZE, 0, ids, absent_block, words, totals,
+                                   ranks);
 }

@@ -10,8 +10,8 @@
 
 /** Launches blocks that can all be resident at once, as all_coresident() has checked. */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                                     cudaStream_t stream, Given... arguments)
+static cudaError_t launch_known_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks,
+                                           unsigned threads, cudaStream_t stream, Given... arguments)
 {
     return launch_cooperative(overlap, kernel, blocks, threads, 0, stream, arguments...);
 }
