@@ -197,7 +197,7 @@ if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # the figur
             name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
                                      results.load()))
 if (results.FOLDER / "17_overlapping_launches.json").exists():
-    FIGURES["17_saved"] = ("Microseconds that overlap saves in a step without the layer", "chain_figure.draw_saved",
+    FIGURES["17_saved"] = ("Microseconds that overlap saves in the three short kernels", "chain_figure.draw_saved",
                            lambda _: chains.saved(results.find(results.load(), "17_overlapping_launches"), [1, 16]))
 if (model_times.FOLDER / "model.json").exists():
     FIGURES["18_step"] = ("Where a decode step's time goes: PyTorch's grouped_mm and our operators",
