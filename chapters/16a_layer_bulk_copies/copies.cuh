@@ -48,8 +48,8 @@ static __device__ void copy_weights(const moe_problem &problem, const work_tile 
 // [take]
 /** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
-static __device__ void run_weight_warp(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                       block_shared<Tile> &shared)
+static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                        block_shared<Tile> &shared)
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
@@ -118,8 +118,8 @@ static __device__ void copy_tokens(const bf16 *from, int length, int num_rows, p
 // [all_tokens]
 /** Copies the tokens of each tile of this block, until none is left. Called by one warp. */
 template <typename Tile>
-static __device__ void run_token_warp(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                      block_shared<Tile> &shared)
+static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                       block_shared<Tile> &shared)
 {
     const int stage_row = threadIdx.x % WARP_SIZE, needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
     pipeline_state<Tile::STAGES> ring_state;

@@ -93,9 +93,9 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
     __syncthreads();
     if (threadIdx.x / WARP_SIZE >= Tile::CONSUMER_WARPS) {
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            run_weight_warp<Tile>(problem, buffers, counters, shared);
+            copy_all_weights<Tile>(problem, buffers, counters, shared);
         else
-            run_token_warp<Tile>(problem, buffers, counters, shared);
+            copy_all_tokens<Tile>(problem, buffers, counters, shared);
         leave<Tile>(problem, buffers, counters);
     } else {
         consume<Tile>(problem, buffers, counters, shared);

@@ -25,8 +25,8 @@ static __device__ void copy_weights(const moe_problem &problem, const work_tile 
 // [take]
 /** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
-static __device__ void run_weight_warp(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                       const tensor_map *w13, const tensor_map *w2, block_shared<Tile> &shared)
+static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                        const tensor_map *w13, const tensor_map *w2, block_shared<Tile> &shared)
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 // [all_tokens]
 /** Copies the tokens of each tile of this block, until none is left. Called by three warps. */
 template <typename Tile>
-static __device__ void run_token_warps(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        block_shared<Tile> &shared)
 {
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE,

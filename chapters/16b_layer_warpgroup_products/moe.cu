@@ -103,9 +103,9 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         if constexpr (Tile::MOVES_REGISTERS)
             registers_decrease<56>();
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            run_weight_warp<Tile>(problem, buffers, counters, &w13, &w2, shared);
+            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, shared);
         else
-            run_token_warps<Tile>(problem, buffers, counters, shared);
+            copy_all_tokens<Tile>(problem, buffers, counters, shared);
         leave<Tile>(problem, buffers, counters);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
