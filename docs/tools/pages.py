@@ -25,7 +25,7 @@ import times
 from operators import OPERATORS
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer"),  # each part's last chapter and its title
-         ("99", "how fast each of the three operators can be, and a model"))
+         ("99", "the fastest version of each operator, and a model"))
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "results", "exercises", "glossary", "simulator",
          "stepping_in_gdb", "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
