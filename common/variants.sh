@@ -35,6 +35,13 @@ names() {
     for kernel in "chapters/$chapter"/*.cu; do :; done
 }
 
+# needs_change CHANGE: fails if no file has the change: there is neither CHANGE nor WHAT_N.sed that stands for it
+needs_change() {
+    { [ -f "$1" ] || changes | grep -qxF -e "$1"; } && return
+    echo "variants.sh: $1: no such variant; see chapters/*/variants, in the repository's root" >&2
+    return 2
+}
+
 # changed_kernel FILE: writes the chapter's changed kernel to FILE. It is an error if a change has no effect or a patch
 # applies only with fuzz.
 changed_kernel() {
@@ -79,6 +86,8 @@ needs_built() {
 case ${1:-} in
 --one) build_one "$2" "$3" ;;
 --hash)
+    [ $# = 2 ] || { echo "variants.sh: usage: sh common/variants.sh --hash chapters/NAME/variants/CHANGE" >&2; exit 2; }
+    needs_change "$2" || exit
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     names "$2"

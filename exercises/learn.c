@@ -7,6 +7,7 @@
 #include "learn/interrupt.h"
 
 #include "base/edit_distance.h"
+#include "base/environment.h"
 #include "base/number.h"
 #include "base/standard_output.h"
 
@@ -160,7 +161,8 @@ static int run_command(const struct command *command, const char *program, const
     struct error error = {0};
     int code;
 
-    if (!course_enter_root(&learn.course_paths, &error) || !interrupt_install_handlers(&error))
+    if (!order_variable_check(&error) || !course_enter_root(&learn.course_paths, &error) ||
+        !interrupt_install_handlers(&error))
         return learn_print_error(&error);
     child_set_stop_condition(interrupt_last_signal);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not kill this program before it has removed its build */

@@ -144,13 +144,18 @@ bad_map "a local expert beyond the last" "2 at index 3; the 2 local experts are 
     i4 0 -1 -1 2
 bad_map "a local expert below none" "-2 at index 1; the 3 local experts are 0 to 2, each once, and others are -1" i8 0 \
     -2 1 -1
-bad_map "a local expert twice" "1 at index 3 and at index 1; the 3 local experts are 0 to 2, each once" i4 0 1 -1 1
+bad_map "a local expert twice" "1 at index 3 and at index 1; the 3 local experts are 0 to 2, each once, and others are -1" \
+    i4 0 1 -1 1
 bad_map "a local expert beyond i32" "4294967296 at index 0; a local expert is below 4, others are -1" i8 4294967296 0 \
     1 2
 
 # --- arguments that exclude each other ---
 refuses "an unknown flag" "--frobnicate: no such argument; --help lists them" --frobnicate
 refuses "the gate's flags" "--num-expert-group: no such argument; --help lists them" --num-expert-group 8
+refuses "a list with spaces" "1,: unexpected; a list is one argument, without spaces, such as 4,1,5,3" \
+    --counts 4, 1, 5, 3 --block-size 3
+refuses "a list with spaces before its commas" ",1: unexpected; a list is one argument, without spaces, such as 4,1,5,3" \
+    --counts 4 ,1 ,5
 refuses "a word without a flag" "leftover: unexpected; every argument has a flag, --help lists them" leftover
 refuses "a flag without its value" "--block-size: needs a value" --block-size
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml

@@ -585,7 +585,8 @@ static void wrong_maps_are_rejected(void **state)
     assert_map_refused(above, 4, 4,
                        "--expert-map: 2 at index 2; the 2 local experts are 0 to 1, each once, and others are -1");
     assert_map_refused(twice, 4, 4,
-                       "--expert-map: 0 at index 3 and at index 1; the 3 local experts are 0 to 2, each once");
+                       "--expert-map: 0 at index 3 and at index 1; the 3 local experts are 0 to 2, each once, and "
+                       "others are -1");
     assert_map_refused(single, 4, 4, "--expert-map: 1 at index 3; the 1 local expert is 0, and others are -1");
 }
 

@@ -42,6 +42,9 @@ ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 -
     # --- faults that the simulator finds ---
     breaks "no fence before the copies of the second product" '/async_proxy_fence()/d' \
         "no fence to the asynchronous proxy" "" $few
+    matches "no fence before the copies of the second product: who waits for another block" \
+        "*try: a proxy fence, such as async_proxy_fence(), in the thread that issues the copy, after it has waited for the *" \
+        "$(sed -n 2p "$scratch/err")"
     breaks "a stage that is freed before it is read" '/__syncwarp(); \/\* all lanes have loaded/d' "race" "" $ring
     breaks "a stage that no thread frees" 's/mbarrier_arrive(\&shared.emptied\[token_stage\])/(void)0/' "deadlock" "" $ring
     breaks "copies that do not wait for room" '/mbarrier_wait(\&shared.emptied/d' "" "" $ring

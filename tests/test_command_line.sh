@@ -23,9 +23,13 @@ refuses() {
 
 # --- arguments ---
 refuses "experts that do not divide" \
-    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8" --num-expert-group 7
+    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32" \
+    --num-expert-group 7
+refuses "groups that are no power of two where one would do" \
+    "--num-experts: 96 is not a multiple of --num-expert-group (5); for example --num-expert-group 4; chapters 05, " \
+    --num-expert-group 5 --num-experts 96 --topk-group 3 --dist normal
 refuses "experts that do not divide by the default" \
-    "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10" \
+    "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32" \
     --num-experts 250 --dist normal
 refuses "a prime number of experts" "--num-experts: 251 is not a multiple of --num-expert-group (8 by default)" \
     --num-experts 251 --dist normal
@@ -58,7 +62,8 @@ refuses "an unknown score" "--score: 'tanh'; it must be one of sigmoid, softmax,
 refuses "an unknown distribution" "--dist: 'pareto'; it must be one of normal" --dist pareto
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml
 refuses "an unknown bias type" "--bias-dtype: 'f64'; it must be one of f32, same" --bias-dtype f64
-refuses "renormalise twice" "--renormalize: 2; it must be 0 to 1" --renormalize 2
+refuses "renormalise twice" "--renormalize: '2'; it must be 0 or 1" --renormalize 2
+refuses "renormalise by a word" "--renormalize: 'true'; it must be 0 or 1" --renormalize true
 refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a finite number" --routed-scaling-factor big
 refuses "an infinite scale" "--routed-scaling-factor: 'inf' is not a finite number" --routed-scaling-factor inf
 refuses "two inputs" "--dist: the input is --logits" --logits x.npy --dist normal

@@ -27,7 +27,7 @@ breaks "whole warps leave before a block barrier" 's/__syncwarp();/__syncthreads
 # --- ties, infinities and NaN ---
 breaks "a taken expert is marked by the lowest finite number" 's/e == taken ? -INFINITY/e == taken ? -3.0e38f/' \
     "chosen twice" "" --dist nan
-breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ i) > group)/' "the best groups stay" \
+breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ i) > group)/' "the best groups are kept" \
     "" --dist ties
 breaks "NaN is compared" 's/const bool is_nan = isnan(choice);/const bool is_nan = false;/' "expected" "" --dist nan
 

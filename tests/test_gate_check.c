@@ -228,7 +228,7 @@ static void too_many_groups_are_rejected(void **state)
     problem.topk_group = 1;
     bench = set_up(problem, GATE_DIST_NORMAL, 1);
     bench.ids[7] = expert_elsewhere(&bench, 0);
-    assert_wrong(&bench, 0, "groups that stay");
+    assert_wrong(&bench, 0, "the kept groups");
     tear_down(&bench);
 }
 
@@ -255,7 +255,7 @@ static void a_group_that_should_stay_is_missed(void **state)
 
     (void)state;
     answer_without_group(&bench, 1, best_group);
-    assert_wrong(&bench, 1, "the best groups stay");
+    assert_wrong(&bench, 1, "the best groups are kept");
     tear_down(&bench);
 }
 
@@ -275,7 +275,7 @@ static void a_worse_expert_of_the_right_group_is_rejected(void **state)
             break;
         }
     }
-    assert_wrong(&bench, 2, "the best experts are chosen");
+    assert_wrong(&bench, 2, "the best are chosen");
     tear_down(&bench);
 }
 
@@ -302,11 +302,11 @@ static void experts_of_a_group_not_used_are_missed(void **state)
     struct bench bench = two_of_three_groups((float[]){3.0f, 2.5f, 2.0f, 1.0f, -5.0f, -5.0f}, 2, 3);
 
     (void)state;
-    assert_wrong(&bench, 0, "the best experts are chosen");
+    assert_wrong(&bench, 0, "the best are chosen");
     tear_down(&bench);
     /* Either of the last two groups must be kept, and each has a better expert than the second chosen expert. */
     bench = two_of_three_groups((float[]){3.0f, 1.0f, 2.0f, 0.0f, 2.0f, 0.0f}, 0, 1);
-    assert_wrong(&bench, 0, "the best experts are chosen");
+    assert_wrong(&bench, 0, "the best are chosen");
     tear_down(&bench);
 }
 
@@ -377,7 +377,7 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
     assert_wrong(&bench, 0, "of equal choices the lower expert is chosen");
     for (int k = 0; k < 8; k++)
         bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest groups */
-    assert_wrong(&bench, 0, "the best groups stay");
+    assert_wrong(&bench, 0, "the best groups are kept");
     assert_int_equal(verdict_of(&bench, GATE_TIES_EITHER_WINS, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
 }
@@ -411,7 +411,7 @@ static void a_group_may_win_by_rounding(void **state)
         bench.ids[0] = 6, bench.ids[1] = 7;
     }
     bench.ids[0] = 2, bench.ids[1] = 7;
-    assert_wrong(&bench, 0, "groups that stay");
+    assert_wrong(&bench, 0, "the kept groups");
     tear_down(&bench);
 }
 
@@ -442,7 +442,7 @@ static void nan_ranks_below_everything_and_weighs_nothing(void **state)
     bench.weights[6] = 0.0f;
     bench.ids[3] = 6; /* an expert with NaN ahead of an expert with a number */
     bench.weights[3] = 0.0f;
-    assert_wrong(&bench, 0, "the best experts are chosen");
+    assert_wrong(&bench, 0, "the best are chosen");
     tear_down(&bench);
 }
 
@@ -455,7 +455,7 @@ static void a_softmax_row_with_one_nan_is_invalid_throughout(void **state)
     problem.score = GATE_SCORE_SOFTMAX;
     bench = set_up(problem, GATE_DIST_NORMAL, 5);
     logits_of(&bench)[200] = NAN;
-    assert_wrong(&bench, 0, "the best experts are chosen");
+    assert_wrong(&bench, 0, "the best are chosen");
     for (int k = 0; k < 8; k++)
         bench.ids[k] = k;
     assert_wrong(&bench, 0, "a weight is");
@@ -536,7 +536,7 @@ static void a_group_sum_that_is_not_rounded_is_rejected(void **state)
     bench.ids[0] = 0;
     assert_right(&bench);
     bench.ids[0] = 2;
-    assert_wrong(&bench, 0, "the best groups stay");
+    assert_wrong(&bench, 0, "the best groups are kept");
     assert_int_equal(verdict_of(&bench, GATE_TIES_EITHER_WINS, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
 }
@@ -661,7 +661,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     assert_right(&bench);
     bench.weights[0] = 0.0f;
     bench.ids[0] = 0;
-    assert_wrong(&bench, 0, "the best groups stay");
+    assert_wrong(&bench, 0, "the best groups are kept");
     tear_down(&bench);
 }
 

@@ -114,6 +114,10 @@ refuses 'a name too many' "run: '03' is one word too many" run 02_w 03
 refuses 'a seed that is no number' "--seed: 'x' is not a whole number" run 02_w --seed x
 refuses 'a negative seed' '--seed: -1; it must be 0 or more' run 02_w --seed=-1
 refuses 'no seed' '--seed: needs a number' run 02_w --seed
+for order in random random: random:x forward ''; do
+    SIMT_ORDER=$order refuses "an order '$order' of threads, which is no answer's fault" \
+        "SIMT_ORDER: '$order'; where it is set, it must be reverse or random:SEED" run 02_w
+done
 refuses 'reset what' "reset: which exercise? '$b/learn list' shows them" reset
 refuses 'solution of what' 'solution: which exercise? *' solution
 refuses 'an unknown name' "no exercise is called 'zzzzzz'; '$b/learn list' shows all" run zzzzzz
@@ -235,6 +239,12 @@ matches 'a note is wrapped' '*
 exercises/mine/02_warp_maximum.cu:*: note: *
     *did you forget to *#include <optional>*
 *' "$said"
+sed 's/    return mine;/    mine.id = __shfl_up(mine.id, 1); return mine;/' "$scratch/solved.cu" >"$first"
+learn run 02
+matches 'a shuffle without a mask, which gcc reports twice' '*NOT COMPILED: 1 error
+exercises/mine/02_warp_maximum.cu:*: error: *
+*__shfl_up_sync(mask,*
+  task *' "$said"
 sed 's/    return mine;/    if (mine.id > 0) { return mine;/' "$scratch/solved.cu" >"$first"
 learn run 02
 open=$(grep -n '^{' "$first" | cut -d : -f 1 | head -n 1)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests which files common/ninja/library.sh, which makes a library from the sources in folders, recompiles after a
-# change.
+# change, and which arguments common/ninja/kernel.sh, which compiles a kernel, needs.
 . tests/tap.sh
 
 # library FOLDER...: makes the library; prints the sources that were compiled
@@ -51,6 +51,24 @@ for changed in a/one.h b/test_five.cu rewriter; do
     touch "$scratch/$changed"
     matches "a kernel's $changed changed" '*test_five.cu' "$(echo $(library "$scratch/a" "$scratch/b"))"
 done
+
+# refused NAME REASON ARGUMENT...: checks that the compilation of a kernel is rejected and leaves nothing
+refused() {
+    name=$1
+    reason=$2
+    shift 2
+    said=$($compile_kernel "$@" 2>&1)
+    equal "$name" "2 kernel.sh: $reason no" "$? $said $([ -e "$scratch/none.o.rewritten" ] && echo yes || echo no)"
+}
+
+refused 'a kernel that does not exist is named as it was given' "$scratch/b/none.cu: No such file or directory" \
+    -MMD -MF "$scratch/none.d" -c "$scratch/b/none.cu" -o "$scratch/none.o"
+refused 'no file for the names of the headers' \
+    '-MMD -MF FILE is missing: add it before -c, as in -MMD -MF build/own.d' \
+    -c "$scratch/b/test_five.cu" -o "$scratch/none.o"
+refused 'no kernel' '-c FILE.cu is missing: after -MF FILE' -MMD -MF "$scratch/none.d" -o "$scratch/none.o"
+refused 'no object file' '-o FILE.o is missing: after -c FILE.cu' \
+    -MMD -MF "$scratch/none.d" -c "$scratch/b/test_five.cu"
 unset compile_kernel
 equal 'and no kernels without' 'one.c four.c three.c' "$(echo $(library "$scratch/a" "$scratch/b"))"
 older

@@ -35,6 +35,15 @@ change none.sed 's/WARPS = 7/WARPS = 2/'
 equal 'a script that changes nothing' \
     '1 variants.sh: chapters/05_gate/variants/none.sed changes nothing in chapters/05_gate/gate.cu' \
     "$status $said"
+sh "$variants" --hash chapters/05_gate/variants/noen.sed >said 2>&1
+equal 'a script that does not exist' '2 variants.sh: chapters/05_gate/variants/noen.sed: no such variant; '\
+"see chapters/*/variants, in the repository's root" "$? $(cat said)"
+change warps_N.sed "$(printf '%s\n' '# N: 2 12' 's/WARPS = 6/WARPS = N/')" warps_3.sed
+equal 'a number that the script does not have' \
+    "2 variants.sh: chapters/05_gate/variants/warps_3.sed: no such variant; see chapters/*/variants, in the repository's root" \
+    "$status $said"
+sh "$variants" --hash >said 2>&1
+equal 'no script' '2 variants.sh: usage: sh common/variants.sh --hash chapters/NAME/variants/CHANGE' "$? $(cat said)"
 change other.patch "$(patch_to 7 3)"
 equal 'a patch that does not fit' 1 "$status"
 equal 'a folder of another name is no folder of programs, and nothing is built in it' \

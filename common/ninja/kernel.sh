@@ -8,6 +8,14 @@
 # The headers in common/kernels, except for those that the simulator replaces with its own versions, are rewritten into
 # the rewriter's folder, which all kernels share.
 set -eu
+
+# fail REASON: ends the compilation with a one-line message
+fail() {
+    echo "kernel.sh: $1" >&2
+    exit 2
+}
+
+[ $# -ge 2 ] || fail 'REWRITER and COMPILER are missing'
 rewriter=$1
 shift
 shared=$(dirname "$rewriter")/rewritten
@@ -23,6 +31,10 @@ for word in "$@"; do # the words before -MF remain as arguments
     [ "$word" != -Icommon ] || set -- "$@" "-I$shared"
     [ "${depfile:-}" ] || set -- "$@" "$word"
 done
+[ "${depfile:-}" ] || fail '-MMD -MF FILE is missing: add it before -c, as in -MMD -MF build/own.d'
+[ "${in:-}" ] || fail '-c FILE.cu is missing: after -MF FILE'
+[ "${out:-}" ] || fail '-o FILE.o is missing: after -c FILE.cu'
+[ -e "$in" ] || fail "$in: No such file or directory"
 rewritten=$out.rewritten
 folder=$(dirname "$in")
 mkdir -p "$rewritten"

@@ -711,6 +711,40 @@ SIMT_DEVICE T simt_from_word(uint64_t word)
 }
 
 #if SIMT_WARP_SIZE == 32
+/*
+ * The collectives without a mask, which CUDA no longer has. A call is an error that names the function to call instead.
+ * Any parameters match an ellipsis, but worse than those of a program's own function or macro of the same name.
+ */
+#if defined __has_attribute
+#if __has_attribute(unavailable)
+#define SIMT_UNAVAILABLE(instead)                                                                                      \
+    __attribute__((unavailable("CUDA no longer has it; use " instead ", whose mask has the lanes that make the call: " \
+                               "0xffffffff for all 32")))
+#ifndef __shfl
+int __shfl(...) SIMT_UNAVAILABLE("__shfl_sync(mask, value, lane)");
+#endif
+#ifndef __shfl_up
+int __shfl_up(...) SIMT_UNAVAILABLE("__shfl_up_sync(mask, value, delta)");
+#endif
+#ifndef __shfl_down
+int __shfl_down(...) SIMT_UNAVAILABLE("__shfl_down_sync(mask, value, delta)");
+#endif
+#ifndef __shfl_xor
+int __shfl_xor(...) SIMT_UNAVAILABLE("__shfl_xor_sync(mask, value, lane_mask)");
+#endif
+#ifndef __ballot
+int __ballot(...) SIMT_UNAVAILABLE("__ballot_sync(mask, predicate)");
+#endif
+#ifndef __any
+int __any(...) SIMT_UNAVAILABLE("__any_sync(mask, predicate)");
+#endif
+#ifndef __all
+int __all(...) SIMT_UNAVAILABLE("__all_sync(mask, predicate)");
+#endif
+#undef SIMT_UNAVAILABLE
+#endif
+#endif
+
 template <class T>
 SIMT_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
 {

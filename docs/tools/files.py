@@ -17,7 +17,8 @@ MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 def parser(description, *flags, **options):
     """Returns a parser for a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
     text."""
-    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                   allow_abbrev=False)
     for name in flags:
         made.add_argument(f"--{name}", action="store_true")
     for name, default in options.items():
@@ -53,9 +54,10 @@ def _drop_output():
 
 
 @contextlib.contextmanager
-def errors_in_one_line(tool, status=1):
+def errors_in_one_line(tool, status=1, in_root=True):
     """Ends the tool after an error with this status and a one-line message. If a program that the tool ran has failed,
-    it has already printed its own error, and the tool ends with the program's status."""
+    it has already printed its own error, and the tool ends with the program's status. If the tool must run `in_root`,
+    the repository's root, and does not, the message says so."""
     try:
         if sys.stdout is None:
             raise ValueError("standard output: it is closed")
@@ -66,7 +68,8 @@ def errors_in_one_line(tool, status=1):
     except ImportError as error:
         message = f"{error.name} is missing: sh common/setup.sh docs installs it"
     except (OSError, ValueError) as error:
-        message = error_text(error)
+        outside = in_root and not pathlib.Path("chapters").is_dir()
+        message = error_text(error) + ("; run it in the repository's root" if outside else "")
     else:
         return
     print(f"{tool}: {message}", file=sys.stderr)

@@ -16,6 +16,9 @@ import sys
 import files
 import results
 
+PIPED = ("a run is what PROGRAM --bench --format json prints: "
+         "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py")
+
 
 def gpu_of(run):
     """Returns the name of the folder for a GPU: "h200" for "NVIDIA H200"."""
@@ -34,12 +37,16 @@ def record(text, folder=results.FOLDER.parent):
     """Adds each run in a text to its file in a folder of results; returns a line for each run."""
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
-        run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
-        if isinstance(run, dict) and "stages" in run:  # a run on a GPU, which has no such counters
+        begin = re.compile(r"\s*").match(text, at).end()
+        if text[begin] != "{":  # a table, whose first number would be JSON
+            where = json.JSONDecodeError("", text, begin)
+            raise ValueError(f"line {where.lineno}, column {where.colno}: this is not JSON, or not a JSON object; {PIPED}")
+        run, at = decoder.raw_decode(text, begin)
+        if "stages" in run:  # a run on a GPU, which has no such counters
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
-        program = results.program_of(run) if isinstance(run, dict) else ""
+        program = results.program_of(run)
         stem = results.chapter_of(program) or program
-        if isinstance(run, dict) and run.get("device") == "CPU simulator":
+        if run.get("device") == "CPU simulator":
             raise ValueError(f"{program}: a run on the CPU simulator, without measurements; only measured runs on a GPU are "
                              f"recorded: build/gpu/{program} --bench --format json | python3 docs/tools/record.py")
         results.check_run(run, stem, program or "the text")
@@ -62,8 +69,7 @@ def main():
                 raise ValueError("there is no run in it")
             print("\n".join(record(text)))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"{name}: {files.reading_error_text(error)}; a run is what PROGRAM --bench --format json "
-                             "prints") from None
+            raise ValueError(f"{name}: {files.reading_error_text(error)}; {PIPED}") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
 

@@ -107,8 +107,10 @@ def run(command, folder):
         if done.returncode != 0:
             return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         return "" if record.record(done.stdout, folder) else "it printed nothing"
-    except (ValueError, OSError) as error:
-        return str(error)
+    except OSError as error:
+        return files.error_text(error)
+    except ValueError as error:
+        return files.reading_error_text(error)
 
 
 @files.errors_in_one_line("record_all")

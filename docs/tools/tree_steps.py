@@ -50,7 +50,7 @@ def steps(path, words):
     return [f"{name:<{first}} " + "".join(f"  {text:>{width}}" for text in texts) for name, texts in rows]
 
 
-@files.errors_in_one_line("tree_steps", status=2)
+@files.errors_in_one_line("tree_steps", status=2, in_root=False)
 def main():
     if len(sys.argv) != 3:
         raise ValueError("usage: tree_steps.py FIRST-LAST TRACE.json")

@@ -35,6 +35,7 @@ void diagnostics_find(const char *messages, bool find_errors, struct diagnostics
 {
     const enum kind wanted = find_errors ? ERROR : WARNING;
     struct diagnostic *open = NULL; /* the diagnostic that the lines belong to */
+    const char *last = NULL;        /* the last line that began a diagnostic; gcc prints some of them twice */
 
     found->num_found = 0;
     for (const char *line = messages; *line;) {
@@ -44,7 +45,11 @@ void diagnostics_find(const char *messages, bool find_errors, struct diagnostics
 
         if (kind != OTHER)
             open = NULL;
-        if (kind == wanted && found->num_found++ < MAX_DIAGNOSTICS) {
+        const bool again = kind == wanted && last && strncmp(last, line, whole) == 0;
+
+        if (kind == wanted)
+            last = line;
+        if (kind == wanted && !again && found->num_found++ < MAX_DIAGNOSTICS) {
             open = &found->first_diagnostics[found->num_found - 1];
             *open = (struct diagnostic){line, size, line + whole, 0};
         } else if (open) {

@@ -104,9 +104,13 @@ class Record(course.Course):
 
     def test_what_is_rejected(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and a list "rows", "counters", "figures" or "stages"'
+        piped = ("a run is what PROGRAM --bench --format json prints: "
+                 "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py")
+        no_object = "this is not JSON, or not a JSON object"
         for text, message in (("", "there is no run in it"),
-                              ("[1", "line 1, column 3: this is not JSON; a run is what PROGRAM --bench --format json "
-                                     "prints"), ("3", f"the text: {needs}"),
+                              ('{"rows": ', f"line 1, column 10: this is not JSON; {piped}"),
+                              ("02_first on the CPU simulator\n", f"line 1, column 1: {no_object}; {piped}"),
+                              ("\n 3", f"line 2, column 2: {no_object}; {piped}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
@@ -124,7 +128,8 @@ class Record(course.Course):
     def test_a_file_that_is_not_text(self):
         pathlib.Path("program").write_bytes(b"\x7fELF\xe0\xff")
         self.assertEqual(course.call(record.main, "program"), (
-            1, "record: program: this is not text; a run is what PROGRAM --bench --format json prints"))
+            1, "record: program: this is not text; a run is what PROGRAM --bench --format json prints: "
+               "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py"))
 
     def test_help_is_the_files_description(self):
         status, said = course.call(record.main, "--help")
@@ -149,6 +154,25 @@ class Record(course.Course):
                                r"2/3 +[0-9.]+ s  build/gpu/02_first --dtype f16 --bench --format json: no such type\n"
                                r"3/3 +[0-9.]+ s  build/gpu/02_first --dtype bf16 --bench --format json: no such type$")
         self.assertEqual(json.loads(pathlib.Path("elsewhere/h200/02_first.json").read_text()), [run()])
+
+    def test_all_names_a_program_that_does_not_start_and_an_output_that_is_no_run(self):
+        write("chapters/03_next/gate.cu", "int next;\n")
+        write("build/gpu/02_first", "#!/bin/sh\necho 02_first on NVIDIA H200\n", 0o755)
+        status, said = course.call(record_all.main, "--only", "f32 --bench")
+        self.assertEqual(status, 1)
+        self.assertIn("02_first --dtype f32 --bench --format json: line 1, column 1: this is not JSON, ", said)
+        self.assertRegex(said, "(?m)03_next --dtype f32 --bench --format json: build/gpu/03_next: No such file or directory$")
+
+    def test_options_are_not_abbreviated(self):
+        status, said = course.call(record_all.main, "--counter", "--list")
+        self.assertEqual((status, said.splitlines()[-1]), (2, "tool: error: unrecognized arguments: --counter"))
+
+    def test_outside_the_root_a_line_says_so(self):
+        os.rename("chapters", "elsewhere")
+        hint = "; run it in the repository's root"
+        self.assertEqual(course.call(record.main, "none.json"), (1, f"record: none.json: No such file or directory{hint}"))
+        self.assertEqual(course.call(record_all.main), (
+            1, f"record_all: build/gpu has none of these programs; run ninja gpu first{hint}"))
 
 
 class TheCourse(unittest.TestCase):

@@ -175,6 +175,32 @@ REFUSED(
     }
 }
 
+REFUSED(a_parity_that_does_not_alternate, 64,
+        "; phase 1, of parity 1, has ended without a wait of this thread; try: check the parity of the wait at :")
+{
+    WORDS_AND_BARRIER(1);
+    for (int i = 0; i < 4; i++) {
+        COPY_64(words, x + 64 * i, &full)
+        mbarrier_wait(&full, 0); // [a_parity_that_does_not_alternate]
+        y[64 * i + threadIdx.x] = words[threadIdx.x];
+        __syncthreads();
+    }
+}
+
+REFUSED(a_wait_for_one_parity_twice, 64, "which lacks 1 of 2 arrivals; try: check the parity of the wait at :")
+{
+    __shared__ mbarrier full;
+
+    make(&full, 2);
+    if (threadIdx.x < 2)
+        mbarrier_arrive(&full);
+    mbarrier_wait(&full, 0);
+    mbarrier_wait(&full, 0);
+    if (threadIdx.x == 0)
+        mbarrier_arrive(&full);
+    mbarrier_wait(&full, 1); // [a_wait_for_one_parity_twice]
+}
+
 REFUSED(phases_of_too_many_arrivals, 64,
         "; 192 arrivals have ended 192 phases of 1 arrival each; phases 96 to 191 have ended without a wait of this "
         "thread, which comes too late; try: let as many threads arrive at the mbarrier made at :")
@@ -545,6 +571,16 @@ REFUSED(source_written_without_proxy_fence, 64, "with no fence.proxy.async betwe
     y[threadIdx.x] = 1;
     make(&full, 1);
     COPY_64(words, y, &full) // [source_written_without_proxy_fence]
+}
+
+REFUSED(fence_of_the_threads_that_copy, 64, "before the barrier; or after the barrier, in the threads that issue the ")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    y[threadIdx.x] = 1;
+    make(&full, 1);
+    COPY_64(words, y, &full) // [fence_of_the_threads_that_copy]
 }
 
 REFUSED(source_written_before_fence_of_shared_memory, 64, "with no fence.proxy.async between")

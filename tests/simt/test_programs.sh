@@ -50,6 +50,25 @@ refuses() {
 refuses 'a parameter that is a reference' \
     'return nullptr; } __global__ void kernel(const int &) {} void launch(int n) { kernel<<<1, 1>>>(n);' \
     '*a kernel?s parameter is a reference*'
+# accepts NAME TEXT: checks that the compiler accepts a kernel file with this text
+accepts() {
+    printf '#include <cuda_runtime.h>\n%s\n' "$2" >"$scratch/good.cu"
+    # shellcheck disable=SC2086 # flags are words
+    equal "$1" "" "$($compile -MMD -MF "$scratch/good.d" -c "$scratch/good.cu" -o "$scratch/good.o" 2>&1)"
+}
+for call in __shfl __shfl_up __shfl_down __shfl_xor; do
+    refuses "$call" "n += $call(n, 4u); return nullptr;" "*unavailable: *${call}_sync(mask, value, *0xffffffff*"
+done
+for call in __ballot __any __all; do
+    refuses "$call" "n = $call(n > 1) != 0; return nullptr;" "*unavailable: *${call}_sync(mask, predicate), *0xffffffff*"
+done
+accepts "a program's own function of an old name" '
+__device__ int __shfl_up(int value, int delta) { return __shfl_up_sync(0xffffffff, value, delta); }
+template <class T> __device__ T __shfl_xor(T value, int lanes) { return __shfl_xor_sync(0xffffffff, value, lanes); }
+__device__ int sum(float f, int n) { return __shfl_up(f, 1u) + __shfl_xor(n, 1u); }'
+accepts "a program's own macro of an old name" '
+#define __shfl_down(value, delta) __shfl_down_sync(0xffffffff, value, delta)
+__device__ int sum(int n) { return n + __shfl_down(n, 16); }'
 refuses 'a misspelt barrier' '__syncthread(); return nullptr;' '*did you mean *__syncthreads*'
 refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
 refuses 'a variable of the device with a value from a function' \

@@ -340,7 +340,8 @@ static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t 
                              local, e, num_local, range);
         if (first_at[local] >= 0)
             return error_set(error,
-                             "--expert-map: %" PRId32 " at index %d and at index %" PRId32 "; the %d local expert%s",
+                             "--expert-map: %" PRId32 " at index %d and at index %" PRId32
+                             "; the %d local expert%s, and others are -1",
                              local, e, first_at[local], num_local, range);
         first_at[local] = e;
     }

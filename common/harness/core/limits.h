@@ -1,4 +1,4 @@
-/** @file core/limits.h  Checks of single numbers and of environment variables, for every operator. */
+/** @file core/limits.h  Checks of single numbers, for every operator. */
 #ifndef LIMITS_H
 #define LIMITS_H
 
@@ -10,8 +10,5 @@
 bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
 bool count_at_least_one_check(const char *flag, int count, struct error *error);
-
-/** Checks the environment variables that the programs read. On failure the error names the invalid variable. */
-bool environment_variables_check(struct error *error);
 
 #endif

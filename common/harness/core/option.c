@@ -66,6 +66,8 @@ static bool set_option(const struct option_row *option, const char *text, void *
         good = parse_word(option->name, text, option->value_words, &word, error);
     else if (option->type == OPTION_INT || option->type == OPTION_INT64 || option->type == OPTION_BOOL)
         good = parse_integer(option->name, text, option->least, option->most, &number, error);
+    if (!good && option->type == OPTION_BOOL && !option->value_words)
+        error_set(error, "--%s: '%s'; it must be 0 or 1", option->name, text);
 
     if (option->type == OPTION_FLAG)
         *(bool *)field = true;
@@ -196,6 +198,14 @@ static bool is_help(const char *word)
     return false;
 }
 
+/** Returns whether a word that names no option continues a list of numbers, because there is a space in the list. */
+static bool is_part_of_list(const char *previous, const char *word)
+{
+    const size_t length = strlen(previous);
+
+    return strncmp(word, "--", 2) != 0 && (word[0] == ',' || (length > 0 && previous[length - 1] == ','));
+}
+
 /** Finds the option that argv[*i] names and its value, which is in the same word or in the next one. */
 static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i,
                                             const char **value, struct error *error)
@@ -205,7 +215,9 @@ static const struct option_row *find_option(const struct option_row *table, int 
     const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
     const bool has_value = length > 0 && word[2 + length] == '=';
 
-    if (strncmp(word, "--", 2) != 0 || word[2] == '\0')
+    if (is_part_of_list(argv[*i - 1], word))
+        error_set(error, "%s: unexpected; a list is one argument, without spaces, such as 4,1,5,3", word);
+    else if (strncmp(word, "--", 2) != 0 || word[2] == '\0')
         error_set(error,
                   word[0] == '-' ? "%s: no such argument; --help lists them"
                                  : "%s: unexpected; every argument has a flag, --help lists them",

@@ -1,5 +1,6 @@
 #include "harness/core/program.h"
 
+#include "base/environment.h"
 #include "base/standard_output.h"
 #include "harness/core/limits.h"
 

@@ -139,7 +139,7 @@ static bool groups_are_few_enough(struct examination *exam)
         if (groups > problem->topk_group) {
             error_phrase_set(&exam->expected, "experts from %d groups", problem->topk_group);
             error_phrase_set(&exam->got, "one from group %d as well", group);
-            return fail(exam, exam->ids[k], "choices come from the groups that stay");
+            return fail(exam, exam->ids[k], "choices come from the kept groups");
         }
     }
     return true;
@@ -230,10 +230,10 @@ static bool fail_group(struct examination *exam)
             if (!exam->used[g] && gate_group_certainly_before(&exam->row, g, got)) {
                 error_phrase_set(&exam->expected, "group %d (score %.9g)", g, exam->row.groups[g].score.value);
                 error_phrase_set(&exam->got, "group %d (score %.9g)", got, exam->row.groups[got].score.value);
-                return fail(exam, exam->ids[k], "the best groups stay");
+                return fail(exam, exam->ids[k], "the best groups are kept");
             }
     }
-    return fail_choice(exam, last_chosen(exam), "the best groups stay");
+    return fail_choice(exam, last_chosen(exam), "the best groups are kept");
 }
 
 /**
@@ -257,7 +257,7 @@ static bool groups_are_the_best(struct examination *exam)
             return fail(exam, wronged,
                         are_equal(exam, wronged, last_chosen(exam))
                             ? "of equal choices the lower expert is chosen"
-                            : "inside the groups that stay the best experts are chosen");
+                            : "of the experts in the kept groups, the best are chosen");
         }
     }
     memcpy(exam->stays, exam->used, problem->num_expert_group * sizeof *exam->stays);
@@ -265,9 +265,9 @@ static bool groups_are_the_best(struct examination *exam)
         return fail_group(exam);
     for (int g = 0; g < problem->num_expert_group; g++)
         if (exam->stays[g] && exam->shut[g])
-            return fail_choice(exam, last_chosen(exam), "inside the groups that stay the best experts are chosen");
+            return fail_choice(exam, last_chosen(exam), "of the experts in the kept groups, the best are chosen");
     if (problem->num_expert_group - close_marks(exam, true, exam->shut) < problem->topk_group)
-        return fail_choice(exam, last_chosen(exam), "inside the groups that stay the best experts are chosen");
+        return fail_choice(exam, last_chosen(exam), "of the experts in the kept groups, the best are chosen");
     return true;
 }
 

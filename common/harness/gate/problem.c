@@ -9,15 +9,25 @@
 
 const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
 
-/** Returns the smallest suitable number of groups of at most 32 experts, or 0 if there is none. */
-static int example_of_groups(const struct gate_problem *problem)
+/** Returns whether every chapter can give each group a lane of its own. */
+static bool can_be_lanes(int groups)
+{
+    return groups <= 32 && (groups & (groups - 1)) == 0;
+}
+
+/**
+ * Returns the smallest suitable number of groups of at most 32 experts, one that can be lanes if `as_lanes`, or 0 if
+ * there is none.
+ */
+static int example_of_groups(const struct gate_problem *problem, bool as_lanes)
 {
     const int most_in_group = 32;
 
     for (int groups = problem->topk_group; groups < problem->num_experts; groups++) {
         const int held = problem->num_experts / groups;
 
-        if (problem->num_experts % groups == 0 && held <= most_in_group && problem->topk_group * held >= problem->topk)
+        if ((can_be_lanes(groups) || !as_lanes) && problem->num_experts % groups == 0 && held <= most_in_group &&
+            problem->topk_group * held >= problem->topk)
             return groups;
     }
     return 0;
@@ -26,14 +36,17 @@ static int example_of_groups(const struct gate_problem *problem)
 static bool check_groups(const struct gate_problem *problem, struct error *error)
 {
     if (problem->num_experts % problem->num_expert_group != 0) {
-        const int groups = example_of_groups(problem);
+        const int as_lanes = example_of_groups(problem, true);
+        const int groups = as_lanes > 0 ? as_lanes : example_of_groups(problem, false);
+        const bool all_chapters = can_be_lanes(problem->num_expert_group) && can_be_lanes(groups);
         char example[64] = "";
 
         if (groups > 0)
             snprintf(example, sizeof example, "; for example --num-expert-group %d", groups);
-        return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s",
+        return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s%s",
                          problem->num_experts, problem->num_expert_group,
-                         problem->num_expert_group == 8 ? " by default" : "", example);
+                         problem->num_expert_group == 8 ? " by default" : "", example,
+                         all_chapters ? "" : "; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32");
     }
     if (problem->topk_group > problem->num_expert_group)
         return error_set(error, "--topk-group: %d; it must be 1 to %d, the number of groups (--num-expert-group)",

@@ -487,9 +487,9 @@ bool simt_mbarrier_expire_timed_waits(struct block *block)
 
 /**
  * Reasons why a waiting lane's phase does not end; a greater value says more. WAIT_NOT_BEGUN: nothing has arrived at
- * the barrier yet.
+ * the barrier yet. WAIT_SKIPPED_ONE: a single phase has ended without a wait of this lane.
  */
-enum wait_state { WAIT_PENDING, WAIT_NOT_BEGUN, WAIT_OVERTAKEN, WAIT_FOR_BYTES };
+enum wait_state { WAIT_PENDING, WAIT_NOT_BEGUN, WAIT_SKIPPED_ONE, WAIT_OVERTAKEN, WAIT_FOR_BYTES };
 
 /** Returns the number of the barrier's phases that have ended since the last one that a lane has waited for. */
 static uint32_t missed_phases(const struct barrier *barrier, const struct lane *lane)
@@ -523,6 +523,8 @@ static enum wait_state state_of(const struct lane *lane)
         return WAIT_FOR_BYTES;
     if (missed_phases(barrier, lane) >= 2)
         return WAIT_OVERTAKEN;
+    if (missed_phases(barrier, lane) == 1)
+        return WAIT_SKIPPED_ONE;
     return barrier->phase == 0 && barrier->pending == barrier->count && !has_returned_early(lane->wait_site)
                ? WAIT_NOT_BEGUN
                : WAIT_PENDING;
@@ -547,6 +549,9 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     if (missed >= 2)
         snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
                  barrier->phase - missed, barrier->phase - 1);
+    else if (missed == 1)
+        snprintf(late, sizeof late, "; phase %u, of parity %u, has ended without a wait of this thread",
+                 barrier->phase - 1, (barrier->phase - 1) & 1);
     simt_describe_position_in_array(barrier->address, true, of);
     snprintf(text, size,
              "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
@@ -577,6 +582,17 @@ static void advise_on_overtaken(const struct barrier *barrier, char *text, size_
                  SIMT_ADVICE_PREFIX
                  "check the number of arrivals in mbarrier_init(), and who arrives; or, if it is right, let threads "
                  "wait for each phase before they arrive for the next but one");
+}
+
+/** Advises on a lane's wait in which the parity is probably that of another phase. */
+static void advise_on_parity_of_wait(const struct lane *lane, char *text, size_t size)
+{
+    snprintf(text, size,
+             SIMT_ADVICE_PREFIX "check the parity of the wait" SIMT_PC_LOCATION_FORMAT
+                                ", which alternates from phase to phase: 0, 1, 0, ..., as in mbarrier_wait(&barrier, "
+                                "round & 1); if it is right, check who arrives, and the number of arrivals in "
+                                "mbarrier_init()",
+             lane->wait_site);
 }
 
 /** Appends the lines of the waits for phases in which nothing has arrived, of which one should return at once. */
@@ -622,6 +638,8 @@ void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num
         advise_on_overtaken(barrier, text, size);
     else if (state_of(worst) == WAIT_NOT_BEGUN)
         advise_on_first_round(lanes, num_lanes, text, size);
+    else if (state_of(worst) == WAIT_SKIPPED_ONE || barrier->repeated_wait)
+        advise_on_parity_of_wait(worst, text, size);
     else
         snprintf(text, size,
                  SIMT_ADVICE_PREFIX "check the number of arrivals in mbarrier_init(), who arrives, and the parity");

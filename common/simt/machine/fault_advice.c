@@ -44,7 +44,8 @@ static const struct {
                            "and stores of single elements"},
     {"no fence before a product", "wgmma_fence() before the first product"},
     {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
-                                           "the barrier"},
+                                           "the barrier; or after the barrier, in the threads that issue the "
+                                           "copies or products"},
     {"no mbarrier", "mbarrier_init() by one thread, then mbarrier_init_fence() and __syncthreads()"},
     {"no such barrier", "the numbers 1 to 15, or __syncthreads()"},
     {"operand of a product overwritten", "wait for the product before the store"},

@@ -47,6 +47,11 @@ static bool is_of_copy(uint32_t epoch)
 
 /* --- the check ---------------------------------------------------------------------------------------------------- */
 
+/** No barrier of a block orders a write of another block. */
+static const char advice_between_blocks[] = SIMT_ADVICE_PREFIX
+    "a proxy fence, such as async_proxy_fence(), in the thread that issues the copy, after it has waited for the other "
+    "block's message (atomic, flag or grid barrier); or in the writer, after the write and before the message";
+
 void simt_check_proxy_fence_after_last_write(const struct shadow_cell *cell, enum memory_space space, uintptr_t pc,
                                              const char *reader_phrase)
 {
@@ -65,9 +70,11 @@ void simt_check_proxy_fence_after_last_write(const struct shadow_cell *cell, enu
         simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
                         "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
-                        ", with no fence.proxy.async between",
+                        ", with no fence.proxy.async between%s",
                         reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
+                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK),
+                        simt_block_running_at(cell->write_epoch) == simt_order.block_number ? ""
+                                                                                            : advice_between_blocks);
     }
     good_epoch = cell->write_epoch;
     good_write = thread;
