@@ -51,15 +51,16 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #define SIMT_NOINLINE   __attribute__((noinline)) /* for __noinline__, which libstdc++ uses in attributes */
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
-#define __shared__     static __thread
-#define SIMT_GAP_KEEP  used
-#define SIMT_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
+#define __shared__             static __thread
+#define SIMT_ATTRIBUTES_OF_GAP used
+#define SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP \
+    used, /* otherwise the compiler may place the variable after its gap, not before it */
 #else
 #define __shared__                                                                                 \
     static __constinit __thread /* else gcc guards arrays of class objects with a hidden branch */ \
         __attribute__((no_reorder))
-#define SIMT_GAP_KEEP  used, no_reorder
-#define SIMT_GAP_ORDER no_reorder,
+#define SIMT_ATTRIBUTES_OF_GAP                 used, no_reorder
+#define SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP no_reorder,
 #endif
 
 /*
@@ -83,34 +84,38 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
-    static __thread __attribute__((SIMT_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
-#define __constant__                        SIMT_CONSTINIT SIMT_CONSTANT_VARIABLE_NO_CONSTINIT
-#define SIMT_CONSTANT_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_constant")))
+    static __thread __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1))) unsigned char simt_gap_##number[128];
+#define __constant__ SIMT_CONSTINIT SIMT_CONSTANT_VARIABLE_NO_CONSTINIT
+#define SIMT_CONSTANT_VARIABLE_NO_CONSTINIT \
+    __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_constant")))
 
 /*
  * Variables that are const are in sections of their own, because gcc does not store constants and variables in the same
  * section. The compiler checks the initialisers unless there is a constexpr, which checks them anyway, or gcc rejects
  * __constinit.
  */
-#define SIMT_CONST_CONSTANT_VARIABLE              SIMT_CONSTINIT SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT
-#define SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_constant_table")))
-#define SIMT_CONST_DEVICE_VARIABLE                SIMT_CONSTINIT SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT
-#define SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT   __attribute__((SIMT_GAP_ORDER section("simt_device_table")))
+#define SIMT_CONST_CONSTANT_VARIABLE SIMT_CONSTINIT SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT
+#define SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT \
+    __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_constant_table")))
+#define SIMT_CONST_DEVICE_VARIABLE SIMT_CONSTINIT SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT
+#define SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT \
+    __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_device_table")))
 
 #define SIMT_CONST_CONSTANT_GAP        SIMT_CONST_GAP_(__COUNTER__, "simt_constant_table")
 #define SIMT_CONST_DEVICE_GAP          SIMT_CONST_GAP_(__COUNTER__, "simt_device_table")
 #define SIMT_CONST_GAP_(number, where) SIMT_CONST_GAP_NAMED(number, where)
 #define SIMT_CONST_GAP_NAMED(number, where) \
-    static const __attribute__((SIMT_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
+    static const                            \
+        __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
 
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE              SIMT_CONSTINIT SIMT_DEVICE_VARIABLE_NO_CONSTINIT
-#define SIMT_DEVICE_VARIABLE_NO_CONSTINIT __attribute__((SIMT_GAP_ORDER section("simt_device")))
+#define SIMT_DEVICE_VARIABLE_NO_CONSTINIT __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_device")))
 #define SIMT_DEVICE_GAP                   SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_CONSTANT_GAP                 SIMT_GAP_(__COUNTER__, "simt_constant")
 #define SIMT_GAP_(number, where)          SIMT_GAP_NAMED(number, where)
 #define SIMT_GAP_NAMED(number, where) \
-    static __attribute__((SIMT_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
+    static __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif

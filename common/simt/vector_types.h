@@ -70,24 +70,24 @@ SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
 // clang-format off
 
 /** The members that all vectors of two or more components share; the constructor from the components follows them. */
-#define SIMT_VECTOR_COPY_MEMBERS(vector) \
+#define SIMT_VECTOR_COPY_FUNCTIONS(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy_in_widest_accesses(this, &other); } \
     SIMT_METHOD vector &operator=(const vector &other) { simt_copy_in_widest_accesses(this, &other); return *this; } \
     SIMT_METHOD constexpr vector
 
-#define SIMT_VECTOR_MEMBERS2(vector, component) \
-    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b) : x(a), y(b) {}
-#define SIMT_VECTOR_MEMBERS3(vector, component) \
-    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
-#define SIMT_VECTOR_MEMBERS4(vector, component) \
-    SIMT_VECTOR_COPY_MEMBERS(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
+#define SIMT_VECTOR_MEMBER_FUNCTIONS2(vector, component) \
+    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b) : x(a), y(b) {}
+#define SIMT_VECTOR_MEMBER_FUNCTIONS3(vector, component) \
+    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
+#define SIMT_VECTOR_MEMBER_FUNCTIONS4(vector, component) \
+    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
 
 #else
 
-#define SIMT_VECTOR_MEMBERS2(vector, component)
-#define SIMT_VECTOR_MEMBERS3(vector, component)
-#define SIMT_VECTOR_MEMBERS4(vector, component)
+#define SIMT_VECTOR_MEMBER_FUNCTIONS2(vector, component)
+#define SIMT_VECTOR_MEMBER_FUNCTIONS3(vector, component)
+#define SIMT_VECTOR_MEMBER_FUNCTIONS4(vector, component)
 
 #endif
 
@@ -99,15 +99,15 @@ SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
     typedef struct name##1 { component x; } name##1; \
     typedef struct __attribute__((aligned(align2))) name##2 { \
         component x, y; \
-        SIMT_VECTOR_MEMBERS2(name##2, component) \
+        SIMT_VECTOR_MEMBER_FUNCTIONS2(name##2, component) \
     } name##2; \
     typedef struct name##3 { \
         component x, y, z; \
-        SIMT_VECTOR_MEMBERS3(name##3, component) \
+        SIMT_VECTOR_MEMBER_FUNCTIONS3(name##3, component) \
     } name##3; \
     typedef struct __attribute__((aligned(align4))) name##4 { \
         component x, y, z, w; \
-        SIMT_VECTOR_MEMBERS4(name##4, component) \
+        SIMT_VECTOR_MEMBER_FUNCTIONS4(name##4, component) \
     } name##4; \
     SIMT_INLINE name##1 make_##name##1(component x) \
     { \

@@ -24,7 +24,7 @@
    earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
-bool grade_allocate_child_results(struct grade_context *grade)
+bool grade_prepare_for_child_processes(struct grade_context *grade)
 {
     if (!grade_has_counters(grade))
         return true;

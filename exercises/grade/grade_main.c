@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     }
     if (options.trace)
         return write_trace(&grade, options.only, options.trace);
-    if (!grade_allocate_child_results(&grade)) {
+    if (!grade_prepare_for_child_processes(&grade)) {
         fprintf(stderr, "too little memory, address space (ulimit -v shows a limit) or processes to launch in\n");
         return 3;
     }

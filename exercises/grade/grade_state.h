@@ -61,8 +61,11 @@ struct grade_context {
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */
 void grade_run_case(struct grade_context *grade, const struct grade_case *grade_case);
 
-/** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
-bool grade_allocate_child_results(struct grade_context *grade);
+/**
+ * Allocates the memory that the learner's processes share with the grader, lets the host access device memory, and
+ * enables the counts by line; does nothing on a GPU. Returns false if out of memory.
+ */
+bool grade_prepare_for_child_processes(struct grade_context *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */
 void grade_read_and_reset_counters(struct grade_context *grade);

@@ -209,7 +209,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
     report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
-               program_add_correctness_to_report(program));
+               program_add_correctness_get_run_report(program));
     align_group_layout_free(&groups);
     tensors_free(&tensors);
 }
@@ -225,7 +225,7 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     if (!align_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_require_overlap_and_set_baseline(&program);
+        program_require_launch_overlap_and_set_baseline(&program);
     if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     align_start_covering_design(&chapter->implementation, program.requested_options.seed,

@@ -130,7 +130,7 @@ static void end_early(void)
         _exit(RUN_CANNOT_RUN);
 }
 
-void program_require_overlap_and_set_baseline(struct program *program)
+void program_require_launch_overlap_and_set_baseline(struct program *program)
 {
     static const struct gpu_needs needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};
 
@@ -414,7 +414,7 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_add_correctness_to_report(struct program *program)
+struct record *program_add_correctness_get_run_report(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL

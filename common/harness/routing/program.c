@@ -93,7 +93,7 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     program_time_previous_chapter(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
-    struct record *const report = program_add_correctness_to_report(program);
+    struct record *const report = program_add_correctness_get_run_report(program);
 
     if (report && program->error.result == RUN_VERIFIED)
         report_list(&problem, &tensors, report);
@@ -111,7 +111,7 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     if (!routing_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.gate.problem.overlap)
-        program_require_overlap_and_set_baseline(&program);
+        program_require_launch_overlap_and_set_baseline(&program);
     if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     routing_start_covering_design(&chapter->implementation, program.requested_options.seed,

@@ -480,7 +480,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
     if (error != cudaSuccess)
         return error;
-    if (to_symbol && simt_is_const_device_variable(symbol))
+    if (to_symbol && simt_is_const_qualified_variable(symbol))
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), name, cudaErrorInvalidSymbol,
                                        "a variable that is const, which no copy may change" SIMT_ADVICE_PREFIX
                                        "no const, or the value in the variable's declaration");

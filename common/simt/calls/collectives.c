@@ -318,7 +318,7 @@ void simt_wgmma(float *sums, unsigned num_sums, uint64_t a, uint64_t b)
 {
     const struct wgmma_lane_operands part = {sums, num_sums, a, b};
 
-    simt_product_check_operands_before_issue(&part, SIMT_RETURN_ADDRESS());
+    simt_product_check_and_record_operand_reads(&part, SIMT_RETURN_ADDRESS());
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_RETURN_ADDRESS());
 }
 

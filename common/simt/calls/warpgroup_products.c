@@ -165,7 +165,7 @@ static bool is_first_lane(void)
     return simt_running.lane->thread % WARP_LANES == 0;
 }
 
-void simt_product_check_operands_before_issue(const struct wgmma_lane_operands *operands, uintptr_t pc)
+void simt_product_check_and_record_operand_reads(const struct wgmma_lane_operands *operands, uintptr_t pc)
 {
     const struct products *const products = simt_running.warp->wgmma_products;
 

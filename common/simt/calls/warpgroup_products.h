@@ -17,9 +17,9 @@ struct wgmma_lane_operands {
 
 /**
  * Checks, before the running lane arrives, that the operands of a product are valid and that the lane's warp may read
- * them. Lane 0 checks for all lanes.
+ * them, and records that it reads them. Lane 0 does this for all lanes.
  */
-void simt_product_check_operands_before_issue(const struct wgmma_lane_operands *operands, uintptr_t pc);
+void simt_product_check_and_record_operand_reads(const struct wgmma_lane_operands *operands, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
 bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_addresses[WARP_LANES]);
 

@@ -48,7 +48,7 @@ SIMT_DEVICE void ldmatrix_x2_transposed(uint32_t fragments[2], const void *row)
     fragments[1] = words.word[1];
 }
 
-#define SIMT_DEFINE_MMA(name, mma)                                                                         \
+#define SIMT_DEFINE_MMA_FUNCTION(name, mma)                                                                \
     SIMT_DEVICE void name(float d[4], const uint32_t a[4], const uint32_t b[2])                            \
     {                                                                                                      \
         const simt_fragment_floats sums = mma(a[0], a[1], a[2], a[3], b[0], b[1], d[0], d[1], d[2], d[3]); \
@@ -58,8 +58,8 @@ SIMT_DEVICE void ldmatrix_x2_transposed(uint32_t fragments[2], const void *row)
         d[2] = sums.value[2];                                                                              \
         d[3] = sums.value[3];                                                                              \
     }
-SIMT_DEFINE_MMA(mma_m16n8k16_bf16, simt_mma_bfloat16)
-SIMT_DEFINE_MMA(mma_m16n8k16_f16, simt_mma_half)
-#undef SIMT_DEFINE_MMA
+SIMT_DEFINE_MMA_FUNCTION(mma_m16n8k16_bf16, simt_mma_bfloat16)
+SIMT_DEFINE_MMA_FUNCTION(mma_m16n8k16_f16, simt_mma_half)
+#undef SIMT_DEFINE_MMA_FUNCTION
 
 #endif

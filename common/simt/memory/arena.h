@@ -131,7 +131,7 @@ bool simt_is_device_variable_range(const void *pointer, size_t bytes);
 /** Returns whether the address is that of a `__constant__` variable. */
 bool simt_is_constant_variable(const void *pointer);
 /** Returns whether the pointer refers to a `__device__` or `__constant__` variable that is const. */
-bool simt_is_const_device_variable(const void *pointer);
+bool simt_is_const_qualified_variable(const void *pointer);
 /** Returns whether a pointer points to memory that a kernel has allocated from the device heap. */
 bool simt_is_device_heap_pointer(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */

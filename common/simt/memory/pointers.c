@@ -23,7 +23,7 @@ static bool is_constant(uintptr_t address, size_t bytes)
            is_within(address, bytes, simt_program.read_only_device_low, simt_program.read_only_device_high);
 }
 
-bool simt_is_const_device_variable(const void *pointer)
+bool simt_is_const_qualified_variable(const void *pointer)
 {
     return simt_program_find_segments() && is_constant((uintptr_t)pointer, 1);
 }
