@@ -168,19 +168,19 @@ void moe_options_set_command(const struct moe_options *options, struct program *
     program_set_command(program, moe_option_rows, moe_options_command_trait_mask(options, program));
 }
 
-void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool complete,
-                        struct record *report)
+void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem,
+                        bool with_fields_that_vary_by_row, struct record *report)
 {
     struct record *const fields = record_add_object(report, IN_DATA, "problem");
 
-    if (complete)
+    if (with_fields_that_vary_by_row)
         record_add_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
     record_add_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
     record_add_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
     record_add_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
     record_add_number(fields, IN_DATA, "topk", "%d", problem->topk);
     record_add_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
-    if (complete || options->block_size_given)
+    if (with_fields_that_vary_by_row || options->block_size_given)
         record_add_number(fields, IN_JSON, "block_size", "%d", problem->block_size);
     record_add_text(fields, IN_JSON, "expert_map", "%s", options->expert_map_option);
 }

@@ -84,8 +84,8 @@ void moe_options_set_command(const struct moe_options *options, struct program *
  * Adds the run's problem, which may differ from the options' problem because of files, to the report: all of it or, in
  * a benchmark, the part that is the same in every row.
  */
-void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool complete,
-                        struct record *report);
+void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem,
+                        bool with_fields_that_vary_by_row, struct record *report);
 
 /** Starts the covering design of --check-all for an implementation. */
 void moe_start_covering_design(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
