@@ -61,7 +61,7 @@ static void load_case(const char *name, struct golden *golden)
     words[count] = NULL;
     if (!gate_options_parse(&program, count, words, &golden->options))
         fail_msg("%s: %s", name, program.error.text);
-    if (!gate_load_input(&golden->options, &anything, &golden->tensors, &error))
+    if (!gate_prepare_problem_and_tensors(&golden->options, &anything, &golden->tensors, &error))
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, "%s/%s/topk_ids.npy", folder, name);
     if (!npy_read(path, &golden->ids, &error))

@@ -184,7 +184,7 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.expert_map_option = map;
     options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
     options.topk_given = options.program.num_tokens_given = true;
-    if (!moe_load_input(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
+    if (!moe_prepare_problem_and_tensors(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
         fail_msg("%s", error.text);
 
     const int64_t num_experts = bench.layer.problem.num_local_experts;

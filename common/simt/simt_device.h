@@ -81,8 +81,8 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
  * is reported. The gaps are sized so that every variable stays in the same banks as without gaps.
  */
-#define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
-#define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
+#define SIMT_GAP_AFTER_SHARED_VARIABLE SIMT_SHARED_GAP_(__COUNTER__)
+#define SIMT_SHARED_GAP_(number)       SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
     static __thread __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1))) unsigned char simt_gap_##number[128];
 #define __constant__ SIMT_CONSTINIT SIMT_CONSTANT_VARIABLE_NO_CONSTINIT
@@ -101,9 +101,9 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 #define SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT \
     __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_device_table")))
 
-#define SIMT_CONST_CONSTANT_GAP        SIMT_CONST_GAP_(__COUNTER__, "simt_constant_table")
-#define SIMT_CONST_DEVICE_GAP          SIMT_CONST_GAP_(__COUNTER__, "simt_device_table")
-#define SIMT_CONST_GAP_(number, where) SIMT_CONST_GAP_NAMED(number, where)
+#define SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE SIMT_CONST_GAP_(__COUNTER__, "simt_constant_table")
+#define SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE   SIMT_CONST_GAP_(__COUNTER__, "simt_device_table")
+#define SIMT_CONST_GAP_(number, where)         SIMT_CONST_GAP_NAMED(number, where)
 #define SIMT_CONST_GAP_NAMED(number, where) \
     static const                            \
         __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
@@ -111,8 +111,8 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE              SIMT_CONSTINIT SIMT_DEVICE_VARIABLE_NO_CONSTINIT
 #define SIMT_DEVICE_VARIABLE_NO_CONSTINIT __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_device")))
-#define SIMT_DEVICE_GAP                   SIMT_GAP_(__COUNTER__, "simt_device")
-#define SIMT_CONSTANT_GAP                 SIMT_GAP_(__COUNTER__, "simt_constant")
+#define SIMT_GAP_AFTER_DEVICE_VARIABLE    SIMT_GAP_(__COUNTER__, "simt_device")
+#define SIMT_GAP_AFTER_CONSTANT_VARIABLE  SIMT_GAP_(__COUNTER__, "simt_constant")
 #define SIMT_GAP_(number, where)          SIMT_GAP_NAMED(number, where)
 #define SIMT_GAP_NAMED(number, where) \
     static __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
@@ -271,14 +271,14 @@ SIMT_CONSTEXPR const T &operator*(simt_shift_count_type, const T &value)
 #undef SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC
 
 template <class T>
-struct simt_saturating_integer_cast_to {
+struct simt_cast_to_integer_as_gpu_to {
 };
 /*
  * Converts a number to an integer by truncation. A NaN becomes 0 if both types have 4 bytes, and otherwise the integer
  * in which only the highest bit is set.
  */
 template <class To, class From>
-SIMT_CONSTEXPR To simt_saturating_integer_cast(From value)
+SIMT_CONSTEXPR To simt_cast_to_integer_as_gpu(From value)
 {
     if constexpr (std::is_floating_point_v<From>) {
         const To nan = sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ull << (8 * sizeof(To) - 1));
@@ -289,9 +289,9 @@ SIMT_CONSTEXPR To simt_saturating_integer_cast(From value)
     return (To)value;
 }
 template <class To, class From>
-SIMT_CONSTEXPR To operator->*(simt_saturating_integer_cast_to<To>, From value)
+SIMT_CONSTEXPR To operator->*(simt_cast_to_integer_as_gpu_to<To>, From value)
 {
-    return simt_saturating_integer_cast<To>(value);
+    return simt_cast_to_integer_as_gpu<To>(value);
 }
 
 /*

@@ -504,11 +504,11 @@ SIMT_DEVICE float __frsqrt_rn(float x)
 #define SIMT_DEFINE_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                    \
     SIMT_DEVICE type __float2##name##_##suffix(float x)                                                     \
     {                                                                                                       \
-        return simt_saturating_integer_cast<type>((float)round((double)x));                                 \
+        return simt_cast_to_integer_as_gpu<type>((float)round((double)x));                                  \
     }                                                                                                       \
     SIMT_DEVICE type __double2##name##_##suffix(double x)                                                   \
     {                                                                                                       \
-        return simt_saturating_integer_cast<type>(round(x));                                                \
+        return simt_cast_to_integer_as_gpu<type>(round(x));                                                 \
     }                                                                                                       \
     SIMT_DEVICE float __##name##2float_##suffix(type x)                                                     \
     {                                                                                                       \

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!gate_options_parse(&program, argc - 1, argv + 1, &options) ||
-        !gate_load_input(&options, &anything, &tensors, &program.error)) {
+        !gate_prepare_problem_and_tensors(&options, &anything, &tensors, &program.error)) {
         program_print_error(&program);
         return 2;
     }

@@ -169,7 +169,7 @@ becomes 'a name behind brackets' 'KERNEL void k() { extern __shared__ A<(b > 1)>
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
-gap=' SIMT_SHARED_GAP'
+gap=' SIMT_GAP_AFTER_SHARED_VARIABLE'
 becomes 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;' \
     "extern int e; __shared__ float s[32][33], t;$gap __shared__ int u;$gap"
 becomes 'shared memory over lines' 'KERNEL void k() { __shared__ // mine
@@ -188,7 +188,7 @@ becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __s
     "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
 becomes 'alignas behind __shared__' 'KERNEL void k() { __shared__ alignas(128) int s[2]; }' \
-    'KERNEL void k() { __shared__ __align__(128) int s[2]; SIMT_SHARED_GAP }'
+    'KERNEL void k() { __shared__ __align__(128) int s[2]; SIMT_GAP_AFTER_SHARED_VARIABLE }'
 becomes 'a function that is not inlined' '__noinline__ KERNEL void k(); __attribute__((__noinline__)) void f();' \
     'SIMT_NOINLINE KERNEL void k(); __attribute__((__noinline__)) void f();'
 becomes 'a shared variable that says static' 'KERNEL void k() { static __shared__ int s[2], t; __shared__ static A u; }' \
@@ -239,7 +239,7 @@ unchanged 'tensor maps in right places' 'struct a { tensor_map map; }; void f(te
 __global__ void k(const __grid_constant__ tensor_map map, tensor_map const __grid_constant__ other, tensor_map *third);'
 becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; sizeof(tensor_map); }' \
-    '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
+    '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_GAP_AFTER_SHARED_VARIABLE sizeof(tensor_map); }'
 becomes 'small local arrays' \
     '__device__ void f(int n[2]) { struct s { char c[4]; }; const unsigned char a[4] = {1}, b[3]; float w[2]; float v[4], m[2][2]; half h[n]; }' \
     '__device__ void f(int n[2]) { SIMT_CALLED_FUNCTION; struct s { char c[4]; }; const unsigned SIMT_NVCC_SMALL_ARRAY_ALIGNMENT char a[4] = {1}, b[3]; SIMT_NVCC_SMALL_ARRAY_ALIGNMENT float w[2]; float v[4], m[2][2]; half h[n]; }'
@@ -362,7 +362,7 @@ marks 'an array of a template' 'A<2> a[3][4];' 'A<2> a[3][4];'
 becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BASIC_BLOCK; }'
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
     '__launch_bounds__(32) __global__ void k() { SIMT_BASIC_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
-becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_CONST_DEVICE_VARIABLE const int a[] = {1 && 2, 3}; SIMT_CONST_DEVICE_GAP'
+becomes 'a value of the device' '__device__ const int a[] = {1 && 2, 3};' 'SIMT_CONST_DEVICE_VARIABLE const int a[] = {1 && 2, 3}; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE'
 becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
     'namespace a { DEVICE(f) { SIMT_CALLED_FUNCTION; if (b) { SIMT_BASIC_BLOCK; c; } SIMT_BASIC_BLOCK; d; } }'
 unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
@@ -512,7 +512,7 @@ becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U 
 becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[i]; } int a[4], *p; };' \
     'struct s { __device__ int f() { return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
 becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
-    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_checked_index_within_array<__typeof__(a)>() |= i][simt_checked_index_within_array<__typeof__(a[i])>() |= j]; }'
+    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_GAP_AFTER_DEVICE_VARIABLE __device__ int f() { return a[simt_checked_index_within_array<__typeof__(a)>() |= i][simt_checked_index_within_array<__typeof__(a[i])>() |= j]; }'
 refused 'a kernel that returns a value' 'static int __global__ f(int *x) { return 1; }' 1 \
     'a kernel returns void: it may store a result in memory that the host reads'
 unchanged 'a kernel whose parameters have types' '__global__ void f(int x);'
@@ -682,12 +682,12 @@ done
 accepted 'a shared variable in a lambda of a host function' 'int main() { auto f = [=] __device__ (int i) { __shared__ int s; }; }'
 accepted 'a shared variable in a function whose attribute is in a macro' 'KERNEL void f() { __shared__ int s; }'
 becomes 'several variables of the device' 'static __device__ const volatile T<a, b> *x, y[2] = {1, 2}, // first
-    z;' 'static SIMT_DEVICE_VARIABLE const volatile T<a, b> *x; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  y[2] = {1, 2}; SIMT_DEVICE_GAP static SIMT_DEVICE_VARIABLE const volatile T<a, b>  // first
-    z; SIMT_DEVICE_GAP'
+    z;' 'static SIMT_DEVICE_VARIABLE const volatile T<a, b> *x; SIMT_GAP_AFTER_DEVICE_VARIABLE static SIMT_DEVICE_VARIABLE const volatile T<a, b>  y[2] = {1, 2}; SIMT_GAP_AFTER_DEVICE_VARIABLE static SIMT_DEVICE_VARIABLE const volatile T<a, b>  // first
+    z; SIMT_GAP_AFTER_DEVICE_VARIABLE'
 becomes 'several constants' '__constant__ float a[2] = {f(1, 2), 3}, b; __device__ const int c = 1, d = 2;' \
-    '__constant__ float a[2] = {f(1, 2), 3}; SIMT_CONSTANT_GAP __constant__ float  b; SIMT_CONSTANT_GAP SIMT_CONST_DEVICE_VARIABLE const int c = 1; SIMT_CONST_DEVICE_GAP SIMT_CONST_DEVICE_VARIABLE const int  d = 2; SIMT_CONST_DEVICE_GAP'
+    '__constant__ float a[2] = {f(1, 2), 3}; SIMT_GAP_AFTER_CONSTANT_VARIABLE __constant__ float  b; SIMT_GAP_AFTER_CONSTANT_VARIABLE SIMT_CONST_DEVICE_VARIABLE const int c = 1; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE SIMT_CONST_DEVICE_VARIABLE const int  d = 2; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE'
 becomes 'variables of a type that is declared with them' '__device__ struct { int a; } x, y;' \
-    'SIMT_DEVICE_VARIABLE struct { int a; } x, y; SIMT_DEVICE_GAP'
+    'SIMT_DEVICE_VARIABLE struct { int a; } x, y; SIMT_GAP_AFTER_DEVICE_VARIABLE'
 functor='template <class T> struct m { T operator()(T x) const { return x; } }; m<s> g;'
 for text in 'void (*fp)(int *, int) = plain;' 'float (*tile)[8] = (float (*)[8])p;' 'half (*rows)[4] = p;' \
     'a(); node (*fp[2])(int);' 'f(int (*fp)(int));' 'const std::pair<int, int> (*q)[2] = p;' 'static s (*q)[2];'; do
@@ -702,7 +702,7 @@ becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_checked_index_within_array<__typeof__("ab" "c")>() |= i] + u8"x"[simt_checked_index_within_array<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \
     'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
-    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONST_CONSTANT_VARIABLE const int c[2]; SIMT_CONST_CONSTANT_GAP __global__ void f() { SIMT_BASIC_BLOCK; a[simt_checked_constant_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_constant_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
+    'constexpr int a[4]; static const T<2> b[2]; SIMT_CONST_CONSTANT_VARIABLE const int c[2]; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE __global__ void f() { SIMT_BASIC_BLOCK; a[simt_checked_constant_index_of_host_array<__typeof__(a)>() |= i] = b[simt_checked_constant_index_of_host_array<__typeof__(b)>() |= 1] + c[simt_checked_index_within_array<__typeof__(c)>() |= j]; }'
 becomes 'what may not be a constant of the host' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
     'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALLED_FUNCTION; SIMT_NVCC_SMALL_ARRAY_ALIGNMENT int b[3]; return a[simt_checked_index_within_array<__typeof__(a)>() |= i] + b[simt_checked_index_within_array<__typeof__(b)>() |= j] + c[simt_checked_constant_index_of_host_array<__typeof__(c)>() |= k] + d[simt_checked_index_within_array<__typeof__(d)>() |= 1]; }'
@@ -716,11 +716,11 @@ host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } 
 host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
     'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_shift_count * e);'
-in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_saturating_integer_cast_to<int>()->* b + simt_saturating_integer_cast_to<unsigned long long>()->*  (c);'
+in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_cast_to_integer_as_gpu_to<int>()->* b + simt_cast_to_integer_as_gpu_to<unsigned long long>()->*  (c);'
 in_device 'a cast after an operator' 'return (int)a * (int)b - (long)-c && (int)!d;' \
-    'return simt_saturating_integer_cast_to<int>()->* a * simt_saturating_integer_cast_to<int>()->* b - simt_saturating_integer_cast_to<long>()->* -c && simt_saturating_integer_cast_to<int>()->* !d;'
+    'return simt_cast_to_integer_as_gpu_to<int>()->* a * simt_cast_to_integer_as_gpu_to<int>()->* b - simt_cast_to_integer_as_gpu_to<long>()->* -c && simt_cast_to_integer_as_gpu_to<int>()->* !d;'
 in_device 'a cast of a cast' '(int)(unsigned)a; (float)(int)b; (int)(float)c;' \
-    '(int)(unsigned)a; (float)(int)b; simt_saturating_integer_cast_to<int>()->* (float)c;'
+    '(int)(unsigned)a; (float)(int)b; simt_cast_to_integer_as_gpu_to<int>()->* (float)c;'
 in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;' \
     'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
 in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (char *)p; (short)a; (int); g((int x));' \
@@ -734,11 +734,11 @@ in_device 'reinterpret_cast' 'reinterpret_cast<volatile float2 *>(a + f(b));' \
 in_device 'casts whose operand has no certain end, or whose type is not known' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);' \
     '(int *)f<3>(a); (int *)(word)&a; (int *)a++; (int *)n::a; (T *)a; (char *)a; (float)(a * b);'
-in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_saturating_integer_cast_to<int>()->* d;'
+in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_cast_to_integer_as_gpu_to<int>()->* d;'
 in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
-    'simt_saturating_integer_cast<int>(a); simt_saturating_integer_cast< unsigned >(b); static_cast<float>(c);'
+    'simt_cast_to_integer_as_gpu<int>(a); simt_cast_to_integer_as_gpu< unsigned >(b); static_cast<float>(c);'
 becomes 'a member function of the device' 'struct s { __device__ int f() { return (int)a; } int g() { return (int)a; } };' \
-    'struct s { __device__ int f() { return simt_saturating_integer_cast_to<int>()->* a; } int g() { return (int)a; } };'
+    'struct s { __device__ int f() { return simt_cast_to_integer_as_gpu_to<int>()->* a; } int g() { return (int)a; } };'
 becomes 'the architecture' '#if __CUDA_ARCH__ < 600
 #elif defined __CUDA_ARCH__
 #endif
@@ -822,19 +822,19 @@ unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { 
 becomes 'a function with a parameter of type struct or enum' '__device__ void f(enum e a, struct s *b) { if (a) b->c = 1; }' \
     '__device__ void f(enum e a, struct s *b) { SIMT_CALLED_FUNCTION; if (a) { SIMT_BASIC_BLOCK; b->c = 1; } }'
 becomes 'a class with an attribute' '__device__ int n; struct alignas(16) s { int v[4]; };' \
-    'SIMT_DEVICE_VARIABLE int n; SIMT_DEVICE_GAP struct alignas(16) s { int v[4]; };'
+    'SIMT_DEVICE_VARIABLE int n; SIMT_GAP_AFTER_DEVICE_VARIABLE struct alignas(16) s { int v[4]; };'
 becomes 'a table of functions of the device' '__device__ int (*f[2])(int) = {g, h};' \
-    'SIMT_DEVICE_VARIABLE_NO_CONSTINIT int (*f[2])(int) = {g, h}; SIMT_DEVICE_GAP'
+    'SIMT_DEVICE_VARIABLE_NO_CONSTINIT int (*f[2])(int) = {g, h}; SIMT_GAP_AFTER_DEVICE_VARIABLE'
 becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \
-    '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'
+    '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_GAP_AFTER_DEVICE_VARIABLE return n++; }'
 unchanged 'a static constant of the device' '__device__ const int *f() { static const int n = 3; return &n; }'
 unchanged 'a static variable of the host' 'int f() { static int n; return n++; }'
 becomes 'constants and variables of the device' \
     '__device__ const int a = 1; const __device__ int b = 1; const int *__device__ c; constexpr __device__ int d = 1;' \
-    'SIMT_CONST_DEVICE_VARIABLE const int a = 1; SIMT_CONST_DEVICE_GAP const SIMT_CONST_DEVICE_VARIABLE int b = 1; SIMT_CONST_DEVICE_GAP const int *SIMT_DEVICE_VARIABLE_NO_CONSTINIT c; SIMT_DEVICE_GAP constexpr SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT int d = 1; SIMT_CONST_DEVICE_GAP'
+    'SIMT_CONST_DEVICE_VARIABLE const int a = 1; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE const SIMT_CONST_DEVICE_VARIABLE int b = 1; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE const int *SIMT_DEVICE_VARIABLE_NO_CONSTINIT c; SIMT_GAP_AFTER_DEVICE_VARIABLE constexpr SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT int d = 1; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE'
 becomes 'constants in constant memory' \
     '__constant__ const int a = 1; const __constant__ int b = 1; extern const __constant__ int c; __constant__ int (*const d)(int) = f;' \
-    'SIMT_CONST_CONSTANT_VARIABLE const int a = 1; SIMT_CONST_CONSTANT_GAP const SIMT_CONST_CONSTANT_VARIABLE int b = 1; SIMT_CONST_CONSTANT_GAP extern const SIMT_CONST_CONSTANT_VARIABLE int c; SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT int (*const d)(int) = f; SIMT_CONST_CONSTANT_GAP'
+    'SIMT_CONST_CONSTANT_VARIABLE const int a = 1; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE const SIMT_CONST_CONSTANT_VARIABLE int b = 1; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE extern const SIMT_CONST_CONSTANT_VARIABLE int c; SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT int (*const d)(int) = f; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE'
 becomes 'a constant of a macro' '#define A __constant__ const
 #define B __host__ __device__ constexpr
 x' '#define A SIMT_CONST_CONSTANT_VARIABLE const
@@ -845,9 +845,9 @@ becomes 'constants of templates' \
     'template <class T>  const T a = 1; template <class T> __device__ constexpr T b = 1; inline  const int c = 1;'
 becomes 'attributes after a qualifier' \
     '__device__ [[nodiscard]] int f(int); __device__ [[maybe_unused]] int a; __constant__ alignas(8) [[maybe_unused]] int b;' \
-    '__device__ [[nodiscard]] int f(int);  [[maybe_unused]] SIMT_DEVICE_VARIABLE int a; SIMT_DEVICE_GAP  alignas(8) [[maybe_unused]] __constant__ int b; SIMT_CONSTANT_GAP'
+    '__device__ [[nodiscard]] int f(int);  [[maybe_unused]] SIMT_DEVICE_VARIABLE int a; SIMT_GAP_AFTER_DEVICE_VARIABLE  alignas(8) [[maybe_unused]] __constant__ int b; SIMT_GAP_AFTER_CONSTANT_VARIABLE'
 becomes 'two qualifiers' '__device__ __constant__ int a; __constant__ __device__ int b;' \
-    '__device__ __constant__ int a; SIMT_CONSTANT_GAP __constant__ __device__ int b; SIMT_CONSTANT_GAP'
+    '__device__ __constant__ int a; SIMT_GAP_AFTER_CONSTANT_VARIABLE __constant__ __device__ int b; SIMT_GAP_AFTER_CONSTANT_VARIABLE'
 becomes 'default arguments in braces' '__global__ void k(p a = p{1, 2}, int b = int{3}) { if (b) c; }' \
     '__global__ void k(p a = p{1, 2}, int b = int{3}) { SIMT_BASIC_BLOCK; if (b) { SIMT_BASIC_BLOCK; c; } }'
 becomes 'members in braces' 'struct a { int b, c; __device__ a(int d) noexcept : b{d}, c{d + 1} { if (d) e; } };' \

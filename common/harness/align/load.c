@@ -97,7 +97,7 @@ static bool open_router(struct align_options *options, struct source *source, st
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
-    if (!gate_load_input(&gate, &any, &source->gate_tensors, error))
+    if (!gate_prepare_problem_and_tensors(&gate, &any, &source->gate_tensors, error))
         return false;
     source->gate = gate.problem;
     options->problem.num_experts = gate.problem.num_experts;
@@ -232,8 +232,8 @@ static bool fill(struct align_options *options, const struct align_implementatio
             give_room(implementation, groups, options, tensors, error));
 }
 
-bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
-                      struct tensors *tensors, struct align_group_layout *groups, struct error *error)
+bool align_prepare_problem_and_tensors(struct align_options *options, const struct align_implementation *implementation,
+                                       struct tensors *tensors, struct align_group_layout *groups, struct error *error)
 {
     struct source source;
     bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&

@@ -25,7 +25,8 @@ enum align_capacity_policy { ALIGN_CAPACITY_DEFAULT, ALIGN_CAPACITY_MINIMUM, ALI
 /** The options of a run. Strings point into argv. */
 struct align_options {
     struct program_options program;
-    struct align_problem problem; /**< align_load_input() sets numel and, if --capacity is not given, the capacity */
+    struct align_problem
+        problem; /**< align_prepare_problem_and_tensors() sets numel and, if --capacity is not given, the capacity */
     int topk;
     bool num_experts_given;
     bool topk_given;

@@ -198,7 +198,8 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     struct checked_launch launch = align_make_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
     struct align_group_layout groups;
-    const bool loaded = align_load_input(options, &chapter->implementation, &tensors, &groups, &program->error);
+    const bool loaded = align_prepare_problem_and_tensors(options, &chapter->implementation, &tensors, &groups,
+                                                          &program->error);
 
     name_run(options, program);
     if (!loaded)

@@ -44,8 +44,8 @@ struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor
  * tensors and groups. On failure (invalid arguments, a file error or no memory), frees everything, returns false and
  * sets *error.
  */
-bool align_load_input(struct align_options *options, const struct align_implementation *implementation,
-                      struct tensors *tensors, struct align_group_layout *groups, struct error *error);
+bool align_prepare_problem_and_tensors(struct align_options *options, const struct align_implementation *implementation,
+                                       struct tensors *tensors, struct align_group_layout *groups, struct error *error);
 
 /**
  * Fills expert_map [num_experts] as `option_value`, the value of --expert-map, requires; "none" leaves the map

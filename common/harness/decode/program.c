@@ -190,8 +190,8 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
             options->moe.program.num_tokens = sizes[i];
             options->moe.program.num_tokens_given = true;
         }
-        if (!decode_load_input(options, chapter, program->backend.can_measure_times, &layer, &step, &tensors,
-                               &program->error))
+        if (!decode_prepare_problem_and_tensors(options, chapter, program->backend.can_measure_times, &layer, &step,
+                                                &tensors, &program->error))
             break;
         if (!list) {
             struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this problem */
@@ -221,8 +221,8 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
     const struct checked_launch launch = decode_make_checked_launch(&step);
     struct tensors tensors;
 
-    if (!decode_load_input(options, chapter, program->backend.can_measure_times, &layer, &step, &tensors,
-                           &program->error))
+    if (!decode_prepare_problem_and_tensors(options, chapter, program->backend.can_measure_times, &layer, &step,
+                                            &tensors, &program->error))
         return;
     name_run(options, &step.problem, program);
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);

@@ -107,14 +107,15 @@ static void generate_router(uint64_t seed, struct tensors *tensors)
         dtype_store(DTYPE_F32, bias->host.data, (size_t)i, generated_value(of_bias, i));
 }
 
-bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
-                       struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
+bool decode_prepare_problem_and_tensors(struct decode_options *options, const struct decode_chapter *chapter,
+                                        bool gpu_defaults, struct moe_layer *layer, struct decode_step *step,
+                                        struct tensors *tensors, struct error *error)
 {
     if (!gpu_defaults && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
         options->moe.problem.num_experts = 128;
         options->moe.num_experts_given = true;
     }
-    if (!moe_load_input(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
+    if (!moe_prepare_problem_and_tensors(&options->moe, &chapter->layer, gpu_defaults, layer, tensors, error))
         return false;
     *step = (struct decode_step){.chapter = chapter, .layer = layer};
     if (settle_problem(options, chapter, &layer->problem, &step->problem, error) && add_tensors(step, tensors, error)) {

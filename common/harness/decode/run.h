@@ -35,8 +35,9 @@ struct decode_step {
  * and fills the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false
  * and sets *error.
  */
-bool decode_load_input(struct decode_options *options, const struct decode_chapter *chapter, bool gpu_defaults,
-                       struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
+bool decode_prepare_problem_and_tensors(struct decode_options *options, const struct decode_chapter *chapter,
+                                        bool gpu_defaults, struct moe_layer *layer, struct decode_step *step,
+                                        struct tensors *tensors, struct error *error);
 
 /** Makes the struct with which core/run.h launches and checks the step, and core/bench.h times it. */
 struct checked_launch decode_make_checked_launch(const struct decode_step *step);

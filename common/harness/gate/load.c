@@ -143,8 +143,8 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
     return good;
 }
 
-bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
-                     struct tensors *tensors, struct error *error)
+bool gate_prepare_problem_and_tensors(struct gate_options *options, const struct gate_implementation *implementation,
+                                      struct tensors *tensors, struct error *error)
 {
     const bool router = options->source == GATE_LOGITS_SOURCE_ROUTER;
     char router_logits[PATH_MAX], router_bias[PATH_MAX];

@@ -11,7 +11,8 @@ enum gate_logits_source { GATE_LOGITS_SOURCE_ROUTER, GATE_LOGITS_SOURCE_FILE, GA
 /** The options of a run. Strings point into argv. */
 struct gate_options {
     struct program_options program;
-    struct gate_problem problem; /**< the problem; gate_load_input() sets its number of tokens and its bias */
+    struct gate_problem
+        problem; /**< the problem; gate_prepare_problem_and_tensors() sets its number of tokens and its bias */
     bool num_experts_given;
     bool dtype_given;
     bool bias_has_logits_dtype; /**< --bias-dtype same */

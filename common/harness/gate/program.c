@@ -95,7 +95,7 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     const struct checked_launch before = gate_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
     struct record *report;
-    const bool loaded = gate_load_input(options, &chapter->implementation, &tensors, &program->error);
+    const bool loaded = gate_prepare_problem_and_tensors(options, &chapter->implementation, &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)

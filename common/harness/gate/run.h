@@ -32,8 +32,8 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_l
  * valid and supported, allocates the tensors, which the caller frees, and fills the inputs. On failure (invalid
  * arguments, a file error or no memory), frees everything, returns false and sets *error.
  */
-bool gate_load_input(struct gate_options *options, const struct gate_implementation *implementation,
-                     struct tensors *tensors, struct error *error);
+bool gate_prepare_problem_and_tensors(struct gate_options *options, const struct gate_implementation *implementation,
+                                      struct tensors *tensors, struct error *error);
 
 /** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
 struct checked_launch gate_make_checked_launch(const struct gate_problem *problem,

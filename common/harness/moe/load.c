@@ -337,8 +337,9 @@ static bool load(struct moe_options *options, const struct moe_implementation *i
     return false;
 }
 
-bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
-                    struct moe_layer *layer, struct tensors *tensors, struct error *error)
+bool moe_prepare_problem_and_tensors(struct moe_options *options, const struct moe_implementation *implementation,
+                                     bool gpu_defaults, struct moe_layer *layer, struct tensors *tensors,
+                                     struct error *error)
 {
     struct npy_array files[NUM_MOE_FILES] = {{.data = NULL}};
     struct sizes sizes;

@@ -84,7 +84,7 @@ struct moe_options moe_options_default(void)
     return (struct moe_options){
         .problem = {.dtype = DTYPE_BF16},
         .is_bf16 = true,
-        .dist = MOE_DIST_FIRST_GENERATED, /* if --dist is not given, moe_load_input() chooses */
+        .dist = MOE_DIST_FIRST_GENERATED, /* if --dist is not given, moe_prepare_problem_and_tensors() chooses */
         .expert_map_option = "none",
         .hidden_scale = 1.0f,
         .program = {.seed = 1},

@@ -29,7 +29,8 @@ enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_T
 /** The options of a run. Strings point into argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< the problem, which moe_load_input() completes from the input and from defaults */
+    struct moe_problem
+        problem; /**< the problem, which moe_prepare_problem_and_tensors() completes from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;

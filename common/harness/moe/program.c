@@ -147,8 +147,8 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     struct tensors tensors;
     struct record *report;
     int64_t overflowing = 0;
-    const bool loaded = moe_load_input(options, &chapter->implementation, program->backend.can_measure_times, &layer,
-                                       &tensors, &program->error);
+    const bool loaded = moe_prepare_problem_and_tensors(
+        options, &chapter->implementation, program->backend.can_measure_times, &layer, &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)

@@ -44,7 +44,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 
     options.option_to_suggest_without_router_data = "topk-ids";
     gate->topk = problem->topk;
-    if (!gate_load_input(&options, &any, &data, error))
+    if (!gate_prepare_problem_and_tensors(&options, &any, &data, error))
         return false;
     if (gate->num_tokens > problem->num_tokens)
         gate->num_tokens = problem->num_tokens;

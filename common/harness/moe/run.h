@@ -76,8 +76,9 @@ bool moe_set_block_size_and_capacity(struct moe_problem *problem, const struct m
  * layer->routing and the tensors. On failure (invalid arguments, a file error or no memory), frees everything, returns
  * false and sets *error.
  */
-bool moe_load_input(struct moe_options *options, const struct moe_implementation *implementation, bool gpu_defaults,
-                    struct moe_layer *layer, struct tensors *tensors, struct error *error);
+bool moe_prepare_problem_and_tensors(struct moe_options *options, const struct moe_implementation *implementation,
+                                     bool gpu_defaults, struct moe_layer *layer, struct tensors *tensors,
+                                     struct error *error);
 
 /** Makes the struct with which core/run.h launches and checks the implementation, and core/bench.h times it. */
 struct checked_launch moe_make_checked_launch(const struct moe_layer *layer,

@@ -81,8 +81,8 @@ static bool load(struct everything *all, const struct program *program, struct e
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
     good = split_ranks(options, &all->ranks, &all->share, error) &&
            split_parse_tokens_per_group_list(options, &all->share, error) &&
-           moe_load_input(&options->moe, &any, program->backend.can_measure_times, &all->whole, &all->whole_arrays,
-                          error);
+           moe_prepare_problem_and_tensors(&options->moe, &any, program->backend.can_measure_times, &all->whole,
+                                           &all->whole_arrays, error);
     options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
     return ranks_exchange_failures(&all->ranks, error) &&

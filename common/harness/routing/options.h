@@ -8,7 +8,7 @@
 /** The options of a run. Strings point into argv. */
 struct routing_options {
     struct gate_options gate; /**< must be the first member, because the gate's option rows set its fields */
-    /** Align's part of the problem; routing_load_input() sets all members except block_size. */
+    /** Align's part of the problem; routing_prepare_problem_and_tensors() sets all members except block_size. */
     struct align_problem align;
     const char *expert_map_option; /**< value of --expert-map: "none", "random" or a file */
 };

@@ -81,7 +81,8 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
                                                                            : &chapter->previous;
     struct checked_launch before = routing_make_checked_launch(&alone, implementation_before);
     struct tensors tensors;
-    const bool loaded = routing_load_input(options, &chapter->implementation, &problem, &tensors, &program->error);
+    const bool loaded = routing_prepare_problem_and_tensors(options, &chapter->implementation, &problem, &tensors,
+                                                            &program->error);
 
     name_run(options, &problem, program);
     if (!loaded)

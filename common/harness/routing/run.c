@@ -87,13 +87,14 @@ static bool add_align_tensors(const struct routing_problem *problem,
     return true;
 }
 
-bool routing_load_input(struct routing_options *options, const struct routing_implementation *implementation,
-                        struct routing_problem *problem, struct tensors *tensors, struct error *error)
+bool routing_prepare_problem_and_tensors(struct routing_options *options,
+                                         const struct routing_implementation *implementation,
+                                         struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
     const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE;
 
-    if (!gate_load_input(&options->gate, &any_gate, tensors, error))
+    if (!gate_prepare_problem_and_tensors(&options->gate, &any_gate, tensors, error))
         return false;
     if (routing_problem_from_options(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&

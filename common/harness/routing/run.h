@@ -24,8 +24,9 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
  * the tensors, which the caller frees, and fills the inputs. On failure (invalid arguments, a file error or no memory),
  * frees everything, returns false and sets *error.
  */
-bool routing_load_input(struct routing_options *options, const struct routing_implementation *implementation,
-                        struct routing_problem *problem, struct tensors *tensors, struct error *error);
+bool routing_prepare_problem_and_tensors(struct routing_options *options,
+                                         const struct routing_implementation *implementation,
+                                         struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
 /**
  * Sets the problem to the options' gate and the align problem that follows from it, and checks that the result is valid

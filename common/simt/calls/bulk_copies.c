@@ -134,7 +134,8 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
-        if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch && cell->read_epoch < cell->write_epoch)
+        if (cell->write_epoch >= simt_order.order_within_block.block_begin_epoch &&
+            cell->read_epoch < cell->write_epoch)
             simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_check_store(cell, access);
         shadow_begin_async_copy(cell);

@@ -133,7 +133,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
                     index.x, index.y, index.z, simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
             }
             shadow_check_load(cell, access);
-            if (cell->write_epoch >= simt_order.block_ordering.block_begin_epoch)
+            if (cell->write_epoch >= simt_order.order_within_block.block_begin_epoch)
                 simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }

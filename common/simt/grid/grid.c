@@ -322,7 +322,7 @@ static void run_in_turn(uint64_t blocks)
         NOTIFY_OBSERVERS(block_begins_or_resumes, number);
         simt_block_run_turn(live[0]);
         forget(live[0]);
-        simt_order_end_block(&simt_order.block_ordering);
+        simt_order_end_block(&simt_order.order_within_block);
         NOTIFY_OBSERVERS(blocks_ended, 1);
         simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_num_counted_events();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
@@ -349,7 +349,7 @@ static void block_leave(struct block *block)
      */
     simt_fault_confirm();
     copy_shared(block->saved_shared_memory, (const unsigned char *)shared.low);
-    block->ordering = simt_order.block_ordering;
+    block->ordering = simt_order.order_within_block;
 }
 
 /** Starts the first turn of a block, with its shared memory newly poisoned. */

@@ -60,7 +60,7 @@ void simt_set_running_warp(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;
     simt_running.warp_lanes = &block->lane[warp->first_thread];
-    simt_order.warp_ordering = &warp->ordering;
+    simt_order.order_within_warp = &warp->ordering;
 }
 
 /** Removes and returns the next runnable lane, of which there must be at least one. */

@@ -166,7 +166,7 @@ struct warp {
     struct access_bypassing_collective accesses_bypassing_collectives[MAX_ACCESSES_BYPASSING_COLLECTIVES];
     unsigned num_accesses_bypassing_collectives;
     lane_mask lanes_past_bypassed_collective; /**< lanes that completed a collective that other lanes bypassed */
-    struct warp_ordering ordering;
+    struct order_within_warp ordering;
     struct products *wgmma_products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
 
@@ -192,7 +192,7 @@ struct block {
      */
     unsigned char *saved_shared_memory;
     struct shadow_cell *shared_shadow;
-    struct block_ordering ordering;
+    struct order_within_block ordering;
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];

@@ -93,9 +93,9 @@ static bool has_polled(const struct past_access *past, bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const struct last_poll seen = simt_last_polls[i];
 
-        if (seen.epoch >= simt_order.block_ordering.block_begin_epoch && simt_is_epoch_of_running_block(seen.epoch) &&
-            seen.write_epoch >= past->epoch && simt_is_epoch_of_running_block(seen.write_epoch) == in_block &&
-            (!in_block || i == running_thread()))
+        if (seen.epoch >= simt_order.order_within_block.block_begin_epoch &&
+            simt_is_epoch_of_running_block(seen.epoch) && seen.write_epoch >= past->epoch &&
+            simt_is_epoch_of_running_block(seen.write_epoch) == in_block && (!in_block || i == running_thread()))
             return true;
     }
     return false;
@@ -152,7 +152,7 @@ static bool has_polled_anything(bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const uint32_t epoch = simt_last_polls[i].epoch;
 
-        if (in_block ? epoch >= simt_order.block_ordering.block_begin_epoch && simt_is_epoch_of_running_block(epoch)
+        if (in_block ? epoch >= simt_order.order_within_block.block_begin_epoch && simt_is_epoch_of_running_block(epoch)
                      : epoch >= simt_order.launch_begin_epoch)
             return true;
     }
@@ -404,7 +404,7 @@ void simt_deferred_races_clear(void)
 /** Returns a mask of the bytes that the block has written in a shared word. */
 static uint32_t written(const struct shadow_cell *cell)
 {
-    return cell->write_epoch < simt_order.block_ordering.block_begin_epoch
+    return cell->write_epoch < simt_order.order_within_block.block_begin_epoch
                ? 0
                : cell->packed_write >> SHARED_WORD_WRITTEN_SHIFT & 0xf;
 }
@@ -1268,9 +1268,10 @@ void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const str
                       race->earlier_work_name, race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
 }
 
-void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race)
+void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,
+                                    const struct work_race *race)
 {
-    const struct access_history *history = open_history(cell, first_epoch, 0);
+    const struct access_history *history = open_history(cell, launch_begin_epoch, 0);
     const struct past_access *past = history->accesses;
 
     for (uint32_t i = 0; i < history->num_accesses; i++) {

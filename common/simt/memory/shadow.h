@@ -95,10 +95,11 @@ bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t firs
 /** Reports that `num_bytes` bytes that a thread of the last launch used at `pc` race with work of another stream. */
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race);
 /**
- * Does the same for the use of a word by the last launch, which began at `first_epoch`: finds the thread, the program
+ * Does the same for the use of a word by the last launch, which began at `launch_begin_epoch`: finds the thread, the program
  * counter and the bytes in the word's cell.
  */
-void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t first_epoch, const struct work_race *race);
+void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,
+                                    const struct work_race *race);
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
@@ -168,7 +169,7 @@ static inline __attribute__((always_inline)) bool shadow_repeats_poll(const stru
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
 static inline uint32_t shadow_epoch_below_which_ordered(enum memory_space space)
 {
-    return space == SPACE_SHARED ? simt_order.block_ordering.barrier_ordered_before_epoch
+    return space == SPACE_SHARED ? simt_order.order_within_block.barrier_ordered_before_epoch
                                  : simt_order.ordered_before_epoch;
 }
 
@@ -251,7 +252,7 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
             return;
         }
     } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
-                             cell->write_epoch < simt_order.block_ordering.block_begin_epoch)) {
+                             cell->write_epoch < simt_order.order_within_block.block_begin_epoch)) {
         if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
             simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
     }
@@ -368,7 +369,7 @@ static inline __attribute__((always_inline)) void shadow_check_store(struct shad
             return;
         }
     } else {
-        if (cell->write_epoch < simt_order.block_ordering.block_begin_epoch)
+        if (cell->write_epoch < simt_order.order_within_block.block_begin_epoch)
             word_state = 0;
         if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(word_state >> SHARED_WORD_WRITTEN_SHIFT)))
             simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);

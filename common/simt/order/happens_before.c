@@ -76,20 +76,20 @@ uint32_t simt_block_running_at(uint32_t epoch)
 bool simt_epoch_can_never_be_ordered(uint32_t epoch)
 {
     return !simt_order.blocks_are_interleaved && epoch >= simt_order.launch_begin_epoch &&
-           epoch < simt_order.block_ordering.block_begin_epoch && !segments[segment_at(epoch)].released;
+           epoch < simt_order.order_within_block.block_begin_epoch && !segments[segment_at(epoch)].released;
 }
 
 void simt_order_begin_block(uint32_t block_number)
 {
     begin_segment(block_number);
-    simt_order.block_ordering = (struct block_ordering){.block_begin_epoch = simt_order.epoch,
-                                                        .barrier_ordered_before_epoch = simt_order.epoch};
+    simt_order.order_within_block = (struct order_within_block){.block_begin_epoch = simt_order.epoch,
+                                                                .barrier_ordered_before_epoch = simt_order.epoch};
 }
 
-void simt_order_resume_block(uint32_t block_number, const struct block_ordering *block)
+void simt_order_resume_block(uint32_t block_number, const struct order_within_block *block)
 {
     begin_segment(block_number);
-    simt_order.block_ordering = *block;
+    simt_order.order_within_block = *block;
 }
 
 /* --- release/acquire edges ---------------------------------------------------------------------------------------- */
@@ -207,37 +207,37 @@ void simt_order_end_release_edges(uintptr_t address)
  */
 static struct thread_ordering_clocks *own_order(void)
 {
-    if (!simt_order.block_ordering.thread_clocks) {
-        simt_order.block_ordering.thread_clocks = calloc(BLOCK_THREADS,
-                                                         sizeof *simt_order.block_ordering.thread_clocks);
-        if (!simt_order.block_ordering.thread_clocks) {
+    if (!simt_order.order_within_block.thread_clocks) {
+        simt_order.order_within_block.thread_clocks = calloc(BLOCK_THREADS,
+                                                             sizeof *simt_order.order_within_block.thread_clocks);
+        if (!simt_order.order_within_block.thread_clocks) {
             simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
                               "is of one block too many that fence");
             return NULL;
         }
     }
-    return &simt_order.block_ordering.thread_clocks[running_thread()];
+    return &simt_order.order_within_block.thread_clocks[running_thread()];
 }
 
 bool simt_order_running_thread_follows_fence(void)
 {
-    return simt_order.block_ordering.thread_clocks &&
-           simt_order.block_ordering.thread_clocks[running_thread()].clock_to_release_in_block;
+    return simt_order.order_within_block.thread_clocks &&
+           simt_order.order_within_block.thread_clocks[running_thread()].clock_to_release_in_block;
 }
 
 bool simt_order_own_accesses_unreleased_since(uint32_t epoch)
 {
-    const struct warp_ordering *warp = simt_order.warp_ordering;
+    const struct order_within_warp *warp = simt_order.order_within_warp;
     const unsigned me = running_thread();
     const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
     const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
-    return simt_order.block_ordering.barrier_ordered_before_epoch <= epoch &&
+    return simt_order.order_within_block.barrier_ordered_before_epoch <= epoch &&
            warp->syncwarp_ordered_before_epoch <= epoch &&
            !((warp->partially_synced_lanes >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
            !(simt_order_running_thread_follows_fence() &&
-             simt_vector_clock_epoch(simt_order.block_ordering.thread_clocks[me].clock_to_release_in_block, thread) >
-                 epoch);
+             simt_vector_clock_epoch(simt_order.order_within_block.thread_clocks[me].clock_to_release_in_block,
+                                     thread) > epoch);
 }
 
 static void join_clock(struct vector_clock **clock, struct vector_clock *other)
@@ -270,7 +270,7 @@ void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_writte
         end_release(key, 1);
     for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !has_read; word += 4)
         simt_order_end_release_edges(word);
-    const struct thread_ordering_clocks *order = simt_order.block_ordering.thread_clocks ? own_order() : NULL;
+    const struct thread_ordering_clocks *order = simt_order.order_within_block.thread_clocks ? own_order() : NULL;
 
     if (!order || !order->clock_to_release_in_block)
         return;
@@ -340,14 +340,14 @@ static void drop_threads(struct thread_ordering_clocks *threads)
     }
 }
 
-void simt_order_end_block(struct block_ordering *block)
+void simt_order_end_block(struct order_within_block *block)
 {
     if (block->thread_clocks)
         drop_threads(block->thread_clocks);
     free(block->thread_clocks);
     block->thread_clocks = NULL;
-    if (block != &simt_order.block_ordering)
-        simt_order.block_ordering.thread_clocks = NULL;
+    if (block != &simt_order.order_within_block)
+        simt_order.order_within_block.thread_clocks = NULL;
 }
 
 bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
@@ -401,10 +401,10 @@ static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_m
 
 void simt_order_record_completed_block_barrier(void)
 {
-    simt_order.block_ordering.barrier_ordered_before_epoch = ++simt_order.epoch;
+    simt_order.order_within_block.barrier_ordered_before_epoch = ++simt_order.epoch;
     simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_begin_epoch;
-    if (simt_order.block_ordering.thread_clocks)
-        share(simt_order.block_ordering.thread_clocks, BLOCK_WARPS, ALL_LANES);
+    if (simt_order.order_within_block.thread_clocks)
+        share(simt_order.order_within_block.thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
 void simt_order_record_completed_grid_barrier(void)
@@ -415,22 +415,22 @@ void simt_order_record_completed_grid_barrier(void)
         simt_order.ordered_before_epoch = simt_order.epoch;
 }
 
-void simt_order_apply_grid_barrier_to_block(struct block_ordering *block)
+void simt_order_apply_grid_barrier_to_block(struct order_within_block *block)
 {
     block->barrier_ordered_before_epoch = simt_order.epoch;
     if (block->thread_clocks)
         share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_record_completed_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask existing_lanes,
-                                          lane_mask synced_lanes)
+void simt_order_record_completed_syncwarp(struct order_within_warp *warp, unsigned first_thread,
+                                          lane_mask existing_lanes, lane_mask synced_lanes)
 {
     uint32_t joined[WARP_LANES] = {0};
 
     simt_order.epoch++;
     synced_lanes &= existing_lanes;
-    if (simt_order.block_ordering.thread_clocks)
-        share(simt_order.block_ordering.thread_clocks + first_thread, 1, synced_lanes);
+    if (simt_order.order_within_block.thread_clocks)
+        share(simt_order.order_within_block.thread_clocks + first_thread, 1, synced_lanes);
     if (synced_lanes == existing_lanes) {
         warp->syncwarp_ordered_before_epoch = simt_order.epoch;
         return;
@@ -456,12 +456,13 @@ void simt_order_record_completed_syncwarp(struct warp_ordering *warp, unsigned f
  */
 static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *order)
 {
-    const struct warp_ordering *warp = simt_order.warp_ordering;
+    const struct order_within_warp *warp = simt_order.order_within_warp;
     const unsigned me = running_thread();
     const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
     struct vector_clock *now = simt_vector_clock_add_reference(order->happens_before);
 
-    now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK, simt_order.block_ordering.barrier_ordered_before_epoch);
+    now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK,
+                                    simt_order.order_within_block.barrier_ordered_before_epoch);
     now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->syncwarp_ordered_before_epoch);
     if (warp->partially_synced_lanes >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
@@ -551,7 +552,7 @@ void simt_order_record_proxy_fence(int space)
  */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
-    const struct warp_ordering *warp = simt_order.warp_ordering;
+    const struct order_within_warp *warp = simt_order.order_within_warp;
     const unsigned me = running_thread() % WARP_LANES;
 
     return epoch < warp->syncwarp_ordered_before_epoch ||
@@ -563,9 +564,9 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
  */
 static bool is_known(uint64_t whose, uint32_t epoch, bool current_is_volatile_load)
 {
-    if (!simt_order.block_ordering.thread_clocks)
+    if (!simt_order.order_within_block.thread_clocks)
         return false;
-    const struct thread_ordering_clocks *order = &simt_order.block_ordering.thread_clocks[running_thread()];
+    const struct thread_ordering_clocks *order = &simt_order.order_within_block.thread_clocks[running_thread()];
 
     if (epoch < simt_vector_clock_epoch(order->happens_before, whose))
         return true;
@@ -618,7 +619,7 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_
     if (epoch < simt_order.grid_barrier_ordered_before_epoch)
         return true;
     if (here) {
-        if (thread == me || epoch < simt_order.block_ordering.barrier_ordered_before_epoch)
+        if (thread == me || epoch < simt_order.order_within_block.barrier_ordered_before_epoch)
             return true;
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
@@ -634,7 +635,7 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
 
     *has_several = false;
     if (epoch < simt_order.ordered_before_epoch ||
-        (epoch < simt_order.block_ordering.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
+        (epoch < simt_order.order_within_block.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warp_mask) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
@@ -655,8 +656,8 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
     const uint32_t block = simt_is_epoch_of_running_block(epoch) ? simt_order.block_number
                                                                  : simt_block_running_at(epoch);
 
-    return simt_order.block_ordering.thread_clocks &&
+    return simt_order.order_within_block.thread_clocks &&
            epoch < simt_vector_clock_epoch(
-                       simt_order.block_ordering.thread_clocks[running_thread()].happens_before,
+                       simt_order.order_within_block.thread_clocks[running_thread()].happens_before,
                        simt_pseudo_thread_of_async_proxy(vector_clock_thread_number(block, thread), space));
 }

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 /** The order that __syncwarp has established among the lanes of a warp since its block began. */
-struct warp_ordering {
+struct order_within_warp {
     /** The warp's accesses at epochs below this are ordered by a __syncwarp of all lanes. */
     uint32_t syncwarp_ordered_before_epoch;
     lane_mask partially_synced_lanes; /**< lanes that a __syncwarp of some lanes has ordered */
@@ -71,7 +71,7 @@ struct thread_ordering_clocks {
 };
 
 /** The ordering state of one block, kept while other blocks run. */
-struct block_ordering {
+struct order_within_block {
     uint32_t block_begin_epoch; /**< epoch of the block's start; earlier writes to shared memory are not its own */
     uint32_t barrier_ordered_before_epoch; /**< the block's accesses at epochs below this are ordered by a barrier */
     struct thread_ordering_clocks *thread_clocks; /**< NULL until the first fence or acquire */
@@ -97,8 +97,8 @@ struct ordering_state {
     bool has_synced_dependency;          /**< a thread has executed cudaGridDependencySynchronize */
     bool all_have_synced_dependency;     /**< a thread has, and a grid barrier has followed */
     uintptr_t packed_last_load; /**< last load from global or shared memory: its address << 5, plus its byte count */
-    struct block_ordering block_ordering;
-    struct warp_ordering *warp_ordering;
+    struct order_within_block order_within_block;
+    struct order_within_warp *order_within_warp;
 };
 
 extern struct ordering_state simt_order;
@@ -110,13 +110,13 @@ extern struct ordering_state simt_order;
 bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
                              const struct overlapping_launches *launches);
 /**
- * Make block `block_number` the running block: for the first time, or with the simt_order.block_ordering that it had at
+ * Make block `block_number` the running block: for the first time, or with the simt_order.order_within_block that it had at
  * the end of its last turn.
  */
 void simt_order_begin_block(uint32_t block_number);
-void simt_order_resume_block(uint32_t block_number, const struct block_ordering *block);
+void simt_order_resume_block(uint32_t block_number, const struct order_within_block *block);
 /** Ends a block and frees its clocks. */
-void simt_order_end_block(struct block_ordering *block);
+void simt_order_end_block(struct order_within_block *block);
 
 /** Records that a block-wide barrier is complete, which orders all accesses before it. */
 void simt_order_record_completed_block_barrier(void);
@@ -127,13 +127,13 @@ void simt_order_record_dependency_sync_of_thread(void);
  * block of the grid.
  */
 void simt_order_record_completed_grid_barrier(void);
-void simt_order_apply_grid_barrier_to_block(struct block_ordering *block);
+void simt_order_apply_grid_barrier_to_block(struct order_within_block *block);
 /**
  * Records that a __syncwarp of `synced_lanes` is complete, in a warp whose lanes are `existing_lanes` and whose first
  * thread is `first_thread`. `synced_lanes` may include lanes that the warp does not have.
  */
-void simt_order_record_completed_syncwarp(struct warp_ordering *warp, unsigned first_thread, lane_mask existing_lanes,
-                                          lane_mask synced_lanes);
+void simt_order_record_completed_syncwarp(struct order_within_warp *warp, unsigned first_thread,
+                                          lane_mask existing_lanes, lane_mask synced_lanes);
 /** Records a fence of the running thread, either for its block only or for all threads. */
 void simt_order_record_fence(bool in_block);
 
@@ -189,7 +189,7 @@ uint32_t simt_block_running_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
 static inline bool simt_is_epoch_of_running_block(uint32_t epoch)
 {
-    return epoch >= simt_order.turn_begin_epoch || (epoch >= simt_order.block_ordering.block_begin_epoch &&
+    return epoch >= simt_order.turn_begin_epoch || (epoch >= simt_order.order_within_block.block_begin_epoch &&
                                                     simt_block_running_at(epoch) == simt_order.block_number);
 }
 /**

@@ -111,7 +111,7 @@ void rewrite_integer_cast(struct source *source, size_t position)
     if (!(is_word_character(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
         (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(source))
         return;
-    copy_to_output_replacing(source, position, position + 1, "simt_saturating_integer_cast_to<");
+    copy_to_output_replacing(source, position, position + 1, "simt_cast_to_integer_as_gpu_to<");
     copy_to_output_until(source, end);
     copy_to_output_replacing(source, end, skip_space(code, end) + 1, ">()->* ");
 }
@@ -123,5 +123,5 @@ void rewrite_integer_static_cast(struct source *source, size_t position, size_t 
     const size_t close = code[open] == '<' ? wide_integer_end(code, open + 1) : NOWHERE;
 
     if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(source))
-        copy_to_output_replacing(source, position, end, "simt_saturating_integer_cast");
+        copy_to_output_replacing(source, position, end, "simt_cast_to_integer_as_gpu");
 }

@@ -17,16 +17,16 @@
  *
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;      in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
- *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
- *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
- *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_DEVICE_GAP SIMT_DEVICE_VARIABLE T b;
- *                                             SIMT_DEVICE_GAP                        and __constant__
- *     __device__ T (*name)(int);         ->   SIMT_DEVICE_VARIABLE_NO_CONSTINIT T (*name)(int); SIMT_DEVICE_GAP
- *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_GAP_AFTER_SHARED_VARIABLE
+ *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_GAP_AFTER_DEVICE_VARIABLE
+ *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_GAP_AFTER_DEVICE_VARIABLE SIMT_DEVICE_VARIABLE T b;
+ *                                             SIMT_GAP_AFTER_DEVICE_VARIABLE                        and __constant__
+ *     __device__ T (*name)(int);         ->   SIMT_DEVICE_VARIABLE_NO_CONSTINIT T (*name)(int); SIMT_GAP_AFTER_DEVICE_VARIABLE
+ *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_GAP_AFTER_DEVICE_VARIABLE
  *                                                                             in a function of the device only
- *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
- *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name; SIMT_CONST_DEVICE_GAP
- *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name; SIMT_CONST_CONSTANT_GAP
+ *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_GAP_AFTER_CONSTANT_VARIABLE
+ *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE
+ *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE
  *     short name[2];                     ->   SIMT_NVCC_SMALL_ARRAY_ALIGNMENT short name[2];
  *                                                              in a device function, if smaller than 16 bytes
  *
@@ -34,8 +34,8 @@
  * (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_shift_count * b         a >> simt_shift_count * b
- *     (int)x                             ->   simt_saturating_integer_cast_to<int>()->* x
- *     static_cast<int>(x)                ->   simt_saturating_integer_cast<int>(x)
+ *     (int)x                             ->   simt_cast_to_integer_as_gpu_to<int>()->* x
+ *     static_cast<int>(x)                ->   simt_cast_to_integer_as_gpu<int>(x)
  *                                             and other integers of 4 or 8 bytes
  *     a[i]   &a.b[i]                     ->   a[simt_checked_index_within_array<__typeof__(a)>() |= i]
  *                                             &a.b[simt_checked_index_within_array_or_end<__typeof__(a.b)>() |= i]
@@ -107,16 +107,16 @@ static const struct qualifier_replacements global_memory = {
     .const_variable = "SIMT_CONST_DEVICE_VARIABLE",
     .const_variable_no_constinit = "SIMT_CONST_DEVICE_VARIABLE_NO_CONSTINIT",
     .const_of_template = "__device__",
-    .gap = " SIMT_DEVICE_GAP",
-    .const_gap = " SIMT_CONST_DEVICE_GAP"};
+    .gap = " SIMT_GAP_AFTER_DEVICE_VARIABLE",
+    .const_gap = " SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE"};
 static const struct qualifier_replacements constant_memory = {
     .variable = "__constant__",
     .variable_no_constinit = "SIMT_CONSTANT_VARIABLE_NO_CONSTINIT",
     .const_variable = "SIMT_CONST_CONSTANT_VARIABLE",
     .const_variable_no_constinit = "SIMT_CONST_CONSTANT_VARIABLE_NO_CONSTINIT",
     .const_of_template = "",
-    .gap = " SIMT_CONSTANT_GAP",
-    .const_gap = " SIMT_CONST_CONSTANT_GAP"};
+    .gap = " SIMT_GAP_AFTER_CONSTANT_VARIABLE",
+    .const_gap = " SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE"};
 
 /** Rewrites the code that begins with the word in [position, end). */
 static bool rewrite_word(struct source *source, size_t position, size_t end)

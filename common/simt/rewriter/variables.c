@@ -296,7 +296,7 @@ bool rewrite_shared_variable(struct source *source, size_t position)
         if (starts_with(source->code + skip_space(source->code, word), "[["))
             write_qualifier(source, position, word, "__shared__");
         rewrite_alignas(source, word);
-        write_gap(source, word, " SIMT_SHARED_GAP");
+        write_gap(source, word, " SIMT_GAP_AFTER_SHARED_VARIABLE");
         return true;
     }
     array.name = array.name_end = skip_space_back(source->code, array.open);
@@ -496,7 +496,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
     static const struct qualifier_replacements replacements = {
         .variable = "static SIMT_DEVICE_VARIABLE",
         .variable_no_constinit = "static SIMT_DEVICE_VARIABLE_NO_CONSTINIT",
-        .gap = " SIMT_DEVICE_GAP"};
+        .gap = " SIMT_GAP_AFTER_DEVICE_VARIABLE"};
 
     return rewrite_device_variable(source, position, end, &replacements);
 }
