@@ -12,10 +12,10 @@ import provenance
 import results
 import times
 
-# The columns of the table of times: the name of each, and the stages that it covers on the different paths.
-COLUMNS = {"broadcast, dispatch": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",),
-           "sum": ("sum",), "reduce, combine": ("reduce DP", "reduce TP", "combine"),
-           "round, add, gather": ("round", "add", "gather TP")}
+# The columns of the table of times: the name of each, all-to-all's stages in parentheses, and the stages it covers.
+COLUMNS = {"broadcast (dispatch)": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",),
+           "sum": ("sum",), "reduce (combine)": ("reduce DP", "reduce TP", "combine"),
+           "round (add, gather TP)": ("round", "add", "gather TP")}
 
 
 def parse(words, recorded):

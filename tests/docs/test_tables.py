@@ -511,7 +511,7 @@ class Stages(course.Course):
 
     def test_what_each_stage_took(self):
         self.assertEqual(self.writes("<!-- stages: times 12_ranks 64 9 -->"), [
-            "|  | broadcast, dispatch | align | experts | sum | reduce, combine | round, add, gather | all | "
+            "|  | broadcast (dispatch) | align | experts | sum | reduce (combine) | round (add, gather TP) | all | "
             "speed-up over one GPU |",
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|", "| *64 tokens* | | | | | | | | |",
             "| one GPU | 5.00 | 5.00 | 190 | 0.00 | 0.00 | 0.00 | 200 | 1.00 |",
