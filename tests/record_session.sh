@@ -6,13 +6,13 @@
 #   sh tests/record_session.sh BUILD --write    writes it
 #
 # The session takes one exercise from failing to passing, in a copy of the tree; the learner's first answer is wrong.
-# Then it runs another, unsolved, whose kernel has a race.
+# Then it runs another, unsolved, whose kernel exceeds its budget.
 set -u
 . tests/learn_tree.sh
 b=$1
 readme=exercises/README.md
 exercise=01_group_score
-race=06_count_without_races
+budget=05_rows_apart
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -53,7 +53,7 @@ shows_answer() {
 session() {
     learn_tree "$b" "$tree"
     learn_exercise "$b" "$tree" $exercise $exercise
-    learn_exercise "$b" "$tree" $race $race
+    learn_exercise "$b" "$tree" $budget $budget
     cp "$b/learn" "$tree/$b/learn"
     echo '```console'
     types "$b/learn" run 01 --seed 1
@@ -66,7 +66,7 @@ session() {
     answers "exercises/$exercise/solution.txt" 'when a new largest is found, the old one becomes the second'
     types "$b/learn" run 01 --seed 1
     echo
-    types "$b/learn" run 06_count --seed 1
+    types "$b/learn" run 05_rows --seed 1
     echo '```'
 }
 

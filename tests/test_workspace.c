@@ -12,7 +12,16 @@
 
 #include "../chapters/18_into_a_model/workspace.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+
+static bool memory_is_full;
+
+/** The cudaMalloc of workspace.c. It fails, as cudaMalloc does, while `memory_is_full`. */
+cudaError_t workspace_malloc(void **pointer, size_t bytes)
+{
+    return cudaMalloc(pointer, memory_is_full ? SIZE_MAX / 2 : bytes);
+}
 
 static char *workspace(cudaStream_t stream, int num_experts)
 {
@@ -117,6 +126,23 @@ static void test_captures_do_not_run_out_between_other_calls(void **state)
     }
 }
 
+static void test_only_a_call_without_a_workspace_needs_memory(void **state)
+{
+    const cudaStream_t stream = stream_new();
+    char *const first = workspace(stream, 48), *memory;
+
+    (void)state;
+    for (int i = 1; i < 8; i++) { /* one allocation has eight workspaces */
+        memory_is_full = i >= 4;  /* from here on, fewer than four are unused */
+        workspace(stream_new(), 48);
+    }
+    assert_ptr_equal(first, workspace(stream, 48));
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    assert_int_equal(workspace_find_or_allocate(stream_new(), 0, 48, &memory), cudaErrorMemoryAllocation);
+    memory_is_full = false;
+    cudaGetLastError();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +151,7 @@ int main(void)
         cmocka_unit_test(test_each_capture_has_its_own),
         cmocka_unit_test(test_a_capture_allocates_nothing),
         cmocka_unit_test(test_captures_do_not_run_out_between_other_calls),
+        cmocka_unit_test(test_only_a_call_without_a_workspace_needs_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,9 +161,11 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
 // [problem_of]
-/** Makes a device current, and stores the previously current device in *before. */
+/** Makes a device current, and stores in *before the previously current device or, if that is unknown, `device`. */
 static cudaError_t enter(int device, int *before)
 {
+    *before = device;
+
     const cudaError_t status = cudaGetDevice(before);
 
     return status == cudaSuccess && *before != device ? cudaSetDevice(device) : status;

@@ -116,6 +116,10 @@ cudaError_t workspace_find_or_allocate(cudaStream_t stream, int device, int num_
     *memory = take(stream, device, num_experts, capture, &left); /* also counts the unused workspaces */
     if (!capture && left < MIN_SPARE_WORKSPACES)
         status = add_workspaces(device, num_experts);
+    if (status == cudaErrorMemoryAllocation && *memory) { /* this call has a workspace and needs no spare ones */
+        cudaGetLastError(); /* clears the error, which the launch would otherwise return */
+        status = cudaSuccess;
+    }
     if (status == cudaSuccess && !*memory) /* none was unused; now there may be new ones */
         *memory = take(stream, device, num_experts, capture, &left);
     pthread_mutex_unlock(&all.mutex);

@@ -16,7 +16,7 @@ import sys
 
 FOLDER = pathlib.Path("docs/results/model")
 OPERATORS = ("torch.empty", "torch.add", "gate", "align", "route", "layer")
-NAMES = {"grouped_mm": "grouped_mm", "batched_mm": "batched_mm", "ours": "ours",
+NAMES = {"grouped_mm": "grouped_mm", "ours": "ours",
          "compile": "grouped_mm, torch.compile", "ours_compile": "ours, torch.compile"}
 OTHER_NAMES = {"eager": "eager", "batched_mm": "batched_mm"}
 PARTS = ("gate", "align", "experts", "attention", "rest")

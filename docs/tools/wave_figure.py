@@ -1,7 +1,7 @@
 """Draws the figures of chapter 19: the halves of waves that work in each phase, and the merge of lists."""
 from figure_style import boxes, canvas, cell, lines, write
 
-LEFT, WIDTH, GAP, HEIGHT, PITCH, TOP, BETWEEN = 170, 78, 18, 30, 38, 82, 46
+LEFT, WIDTH, GAP, HEIGHT, PITCH, TOP, BETWEEN = 196, 78, 18, 30, 38, 82, 46
 
 
 def _x(half):

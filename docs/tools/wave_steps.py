@@ -13,11 +13,12 @@ def phases(word, kept):
     group_of_half = [f"group {group}" for group in range(NUM_HALVES)]
     rows_03 = [["scores of the groups", group_of_half],
                ["ranks of the groups", ["in rounds"] + [None] * (NUM_HALVES - 1)],
-               ["rounds of a group", [text if group in kept else None for group, text in enumerate(group_of_half)]],
+               ["rounds of the kept groups",
+                [text if group in kept else None for group, text in enumerate(group_of_half)]],
                ["merge of the lists", ["4 lanes"] + [None] * (NUM_HALVES - 1)]]
     rows_19 = [["scores of the groups", group_of_half],
                ["ranks of the groups", ["one vote"] * (NUM_HALVES // 2)],
-               ["rounds of a group", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
+               ["rounds of the kept groups", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
                ["merge of the lists", ["32 lanes"] + [None] * (NUM_HALVES - 1)]]
     return {"word": word, "kept": kept, "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
 
