@@ -101,7 +101,7 @@ static void set_shape(const struct covering_design *covering, struct gate_proble
     problem->num_fused_shared_experts = (int)covering_proposed_corner(covering, SHARED_EXPERTS);
 }
 
-/** Sets the members that gate_prepare_problem_and_tensors() would set, so that the problem can be checked before it is loaded. */
+/** Sets what gate_prepare_problem_and_tensors() would set, so that the problem can be checked before that. */
 static void set_sizes(struct gate_options *options)
 {
     struct gate_problem *const problem = &options->problem;

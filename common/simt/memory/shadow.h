@@ -95,8 +95,8 @@ bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t firs
 /** Reports that `num_bytes` bytes that a thread of the last launch used at `pc` race with work of another stream. */
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race);
 /**
- * Does the same for the use of a word by the last launch, which began at `launch_begin_epoch`: finds the thread, the program
- * counter and the bytes in the word's cell.
+ * Does the same for the use of a word by the last launch, which began at `launch_begin_epoch`: finds the thread, the
+ * program counter and the bytes in the word's cell.
  */
 void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,
                                     const struct work_race *race);

@@ -19,14 +19,18 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_GAP_AFTER_SHARED_VARIABLE
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_GAP_AFTER_DEVICE_VARIABLE
- *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_GAP_AFTER_DEVICE_VARIABLE SIMT_DEVICE_VARIABLE T b;
- *                                             SIMT_GAP_AFTER_DEVICE_VARIABLE                        and __constant__
- *     __device__ T (*name)(int);         ->   SIMT_DEVICE_VARIABLE_NO_CONSTINIT T (*name)(int); SIMT_GAP_AFTER_DEVICE_VARIABLE
+ *     __device__ T a, b;                 ->   SIMT_DEVICE_VARIABLE T a; SIMT_GAP_AFTER_DEVICE_VARIABLE
+ *                                             SIMT_DEVICE_VARIABLE T b; SIMT_GAP_AFTER_DEVICE_VARIABLE
+ *                                                                                           and __constant__
+ *     __device__ T (*name)(int);         ->   SIMT_DEVICE_VARIABLE_NO_CONSTINIT T (*name)(int);
+ *                                             SIMT_GAP_AFTER_DEVICE_VARIABLE
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_GAP_AFTER_DEVICE_VARIABLE
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_GAP_AFTER_CONSTANT_VARIABLE
- *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name; SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE
- *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name; SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE
+ *     __device__ const T name;           ->   SIMT_CONST_DEVICE_VARIABLE const T name;
+ *                                             SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE
+ *     __constant__ const T name;         ->   SIMT_CONST_CONSTANT_VARIABLE const T name;
+ *                                             SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE
  *     short name[2];                     ->   SIMT_NVCC_SMALL_ARRAY_ALIGNMENT short name[2];
  *                                                              in a device function, if smaller than 16 bytes
  *
