@@ -209,22 +209,22 @@ class thread_block_tile<tile_size, void>
     template <class T>
     SIMT_METHOD T shfl(T value, int rank) const
     {
-        return __shfl_sync(simt_mask(), value, rank, tile_size);
+        return simt_shuffle_value(simt_mask(), SIMT_SHUFFLE_INDEX, value, rank, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_up(T value, unsigned delta) const
     {
-        return __shfl_up_sync(simt_mask(), value, delta, tile_size);
+        return simt_shuffle_value(simt_mask(), SIMT_SHUFFLE_UP, value, (int)delta, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_down(T value, unsigned delta) const
     {
-        return __shfl_down_sync(simt_mask(), value, delta, tile_size);
+        return simt_shuffle_value(simt_mask(), SIMT_SHUFFLE_DOWN, value, (int)delta, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_xor(T value, unsigned lane_mask) const
     {
-        return __shfl_xor_sync(simt_mask(), value, (int)lane_mask, tile_size);
+        return simt_shuffle_value(simt_mask(), SIMT_SHUFFLE_XOR, value, (int)lane_mask, tile_size);
     }
     SIMT_METHOD int any(int predicate) const
     {
@@ -315,17 +315,17 @@ class coalesced_group
     template <class T>
     SIMT_METHOD T shfl(T value, unsigned rank) const
     {
-        return __shfl_sync(mask, value, (int)simt_lane_of_rank(mask, rank));
+        return simt_shuffle_value(mask, SIMT_SHUFFLE_INDEX, value, (int)simt_lane_of_rank(mask, rank), 32);
     }
     template <class T>
     SIMT_METHOD T shfl_up(T value, unsigned delta) const
     {
-        return __shfl_sync(mask, value, lane_of(thread_rank() - delta));
+        return simt_shuffle_value(mask, SIMT_SHUFFLE_INDEX, value, lane_of(thread_rank() - delta), 32);
     }
     template <class T>
     SIMT_METHOD T shfl_down(T value, unsigned delta) const
     {
-        return __shfl_sync(mask, value, lane_of(thread_rank() + delta));
+        return simt_shuffle_value(mask, SIMT_SHUFFLE_INDEX, value, lane_of(thread_rank() + delta), 32);
     }
     SIMT_METHOD int any(int predicate) const
     {

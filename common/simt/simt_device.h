@@ -15,6 +15,7 @@
 #include <cstring>
 #include <ctime>
 #include <type_traits>
+#include <utility>
 
 #include "device_calls.h"
 #include "small_float_type.h"
@@ -715,61 +716,123 @@ SIMT_DEVICE T simt_from_word(uint64_t word)
     }
 }
 
+#if defined __has_attribute
+#if __has_attribute(unavailable)
+#define SIMT_UNAVAILABLE(reason) __attribute__((unavailable(reason)))
+#endif
+#endif
+
+/* CUDA's match functions take these types, and values that convert to one of them; a shuffle also takes halves. */
+int simt_match_operand(int);
+unsigned simt_match_operand(unsigned);
+long simt_match_operand(long);
+unsigned long simt_match_operand(unsigned long);
+long long simt_match_operand(long long);
+unsigned long long simt_match_operand(unsigned long long);
+float simt_match_operand(float);
+double simt_match_operand(double);
+template <class format>
+void simt_match_operand(simt_small_float<format>) = delete;
+/** The type to which a match function or a shuffle converts a T, if it takes a T. */
+template <class T, class = void>
+struct simt_match_type {
+    static constexpr bool exists = false;
+};
+template <class T>
+struct simt_match_type<T, std::void_t<decltype(simt_match_operand(std::declval<T>()))>> {
+    static constexpr bool exists = true;
+    typedef decltype(simt_match_operand(std::declval<T>())) type;
+};
+template <class T>
+struct simt_shuffle_type : simt_match_type<T> {
+};
+template <class format>
+struct simt_shuffle_type<simt_small_float<format>> {
+    static constexpr bool exists = true;
+    typedef simt_small_float<format> type;
+};
+template <class format>
+struct simt_shuffle_type<simt_small_float2<format>> {
+    static constexpr bool exists = true;
+    typedef simt_small_float2<format> type;
+};
+template <class T>
+using simt_shuffled = typename simt_shuffle_type<T>::type;
+
+/** Shuffles a value of any type of 1, 2, 4 or 8 bytes, as the shuffles of cooperative groups do. */
+template <class T>
+SIMT_DEVICE T simt_shuffle_value(simt_lane_mask mask, enum simt_shuffle kind, T value, int argument, int width)
+{
+    return simt_from_word<T>(simt_shuffle(mask, kind, simt_to_word(value), argument, width, sizeof(T)));
+}
+
 #if SIMT_WARP_SIZE == 32
 /*
  * The collectives without a mask, which CUDA no longer has. A call is an error that names the function to call instead.
  * Any parameters match an ellipsis, but worse than those of a program's own function or macro of the same name.
  */
-#if defined __has_attribute
-#if __has_attribute(unavailable)
-#define SIMT_UNAVAILABLE(instead)                                                                                      \
-    __attribute__((unavailable("CUDA no longer has it; use " instead ", whose mask has the lanes that make the call: " \
-                               "0xffffffff for all 32")))
+#ifdef SIMT_UNAVAILABLE
+#define SIMT_REMOVED(instead)                                                                                \
+    SIMT_UNAVAILABLE("CUDA no longer has it; use " instead ", whose mask has the lanes that make the call: " \
+                     "0xffffffff for all 32")
 #ifndef __shfl
-int __shfl(...) SIMT_UNAVAILABLE("__shfl_sync(mask, value, lane)");
+int __shfl(...) SIMT_REMOVED("__shfl_sync(mask, value, lane)");
 #endif
 #ifndef __shfl_up
-int __shfl_up(...) SIMT_UNAVAILABLE("__shfl_up_sync(mask, value, delta)");
+int __shfl_up(...) SIMT_REMOVED("__shfl_up_sync(mask, value, delta)");
 #endif
 #ifndef __shfl_down
-int __shfl_down(...) SIMT_UNAVAILABLE("__shfl_down_sync(mask, value, delta)");
+int __shfl_down(...) SIMT_REMOVED("__shfl_down_sync(mask, value, delta)");
 #endif
 #ifndef __shfl_xor
-int __shfl_xor(...) SIMT_UNAVAILABLE("__shfl_xor_sync(mask, value, lane_mask)");
+int __shfl_xor(...) SIMT_REMOVED("__shfl_xor_sync(mask, value, lane_mask)");
 #endif
 #ifndef __ballot
-int __ballot(...) SIMT_UNAVAILABLE("__ballot_sync(mask, predicate)");
+int __ballot(...) SIMT_REMOVED("__ballot_sync(mask, predicate)");
 #endif
 #ifndef __any
-int __any(...) SIMT_UNAVAILABLE("__any_sync(mask, predicate)");
+int __any(...) SIMT_REMOVED("__any_sync(mask, predicate)");
 #endif
 #ifndef __all
-int __all(...) SIMT_UNAVAILABLE("__all_sync(mask, predicate)");
+int __all(...) SIMT_REMOVED("__all_sync(mask, predicate)");
 #endif
-#undef SIMT_UNAVAILABLE
-#endif
+#undef SIMT_REMOVED
 #endif
 
 template <class T>
-SIMT_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
+SIMT_DEVICE simt_shuffled<T> __shfl_sync(unsigned mask, T value, int lane, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(mask, SIMT_SHUFFLE_INDEX, value, lane, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32)
+SIMT_DEVICE simt_shuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(mask, SIMT_SHUFFLE_UP, value, (int)delta, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32)
+SIMT_DEVICE simt_shuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(mask, SIMT_SHUFFLE_DOWN, value, (int)delta, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32)
+SIMT_DEVICE simt_shuffled<T> __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(mask, SIMT_SHUFFLE_XOR, value, lane_mask, width);
 }
+#ifdef SIMT_UNAVAILABLE
+/* The same functions for types that nvcc rejects, too: a call is an error that names the types. */
+#define SIMT_SHUFFLE_OF_ANOTHER_TYPE(name, argument)                                                                  \
+    template <class T, std::enable_if_t<!simt_shuffle_type<T>::exists, int> = 0>                                      \
+    T name(unsigned mask, T value, argument, int width = 32)                                                          \
+        SIMT_UNAVAILABLE("a shuffle takes int, long, long long and their unsigned types, float, double, __half, "     \
+                         "__half2, __nv_bfloat16 and __nv_bfloat162; shuffle the members of a structure one by one, " \
+                         "and cast a pointer to unsigned long long, an enum class to int");
+SIMT_SHUFFLE_OF_ANOTHER_TYPE(__shfl_sync, int lane)
+SIMT_SHUFFLE_OF_ANOTHER_TYPE(__shfl_up_sync, unsigned delta)
+SIMT_SHUFFLE_OF_ANOTHER_TYPE(__shfl_down_sync, unsigned delta)
+SIMT_SHUFFLE_OF_ANOTHER_TYPE(__shfl_xor_sync, int lane_mask)
+#undef SIMT_SHUFFLE_OF_ANOTHER_TYPE
+#endif
 SIMT_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 {
     return simt_ballot(mask, predicate);
@@ -786,19 +849,29 @@ SIMT_DEVICE unsigned __activemask(void)
 {
     return simt_activemask();
 }
-template <class T>
+template <class T, class Operand = typename simt_match_type<T>::type>
 SIMT_DEVICE unsigned __match_any_sync(unsigned mask, T value)
 {
-    return simt_match_any(mask, simt_to_word(value));
+    return simt_match_any(mask, simt_to_word((Operand)value));
 }
-template <class T>
+template <class T, class Operand = typename simt_match_type<T>::type>
 SIMT_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *all)
 {
-    const unsigned same = simt_match_all(mask, simt_to_word(value));
+    const unsigned same = simt_match_all(mask, simt_to_word((Operand)value));
 
     *all = same != 0;
     return same;
 }
+#ifdef SIMT_UNAVAILABLE
+#define SIMT_MATCH_UNAVAILABLE                                                                                     \
+    SIMT_UNAVAILABLE("it takes int, long, long long and their unsigned types, float and double; call it for each " \
+                     "member of a structure, and cast a pointer to unsigned long long, an enum class to int")
+template <class T, std::enable_if_t<!simt_match_type<T>::exists, int> = 0>
+unsigned __match_any_sync(unsigned mask, T value) SIMT_MATCH_UNAVAILABLE;
+template <class T, std::enable_if_t<!simt_match_type<T>::exists, int> = 0>
+unsigned __match_all_sync(unsigned mask, T value, int *all) SIMT_MATCH_UNAVAILABLE;
+#undef SIMT_MATCH_UNAVAILABLE
+#endif
 SIMT_DEVICE unsigned __reduce_add_sync(unsigned mask, unsigned value)
 {
     return simt_reduce(mask, SIMT_REDUCE_ADD, value);
@@ -842,28 +915,24 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 #else
 /* HIP's collectives, which apply to the lanes that are active at the call. */
 template <class T>
-SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
+SIMT_DEVICE simt_shuffled<T> __shfl(T value, int lane, int width = warpSize)
 {
-    return simt_from_word<T>(
-        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_INDEX, value, lane, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_up(T value, unsigned delta, int width = warpSize)
+SIMT_DEVICE simt_shuffled<T> __shfl_up(T value, unsigned delta, int width = warpSize)
 {
-    return simt_from_word<T>(
-        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_UP, value, (int)delta, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_down(T value, unsigned delta, int width = warpSize)
+SIMT_DEVICE simt_shuffled<T> __shfl_down(T value, unsigned delta, int width = warpSize)
 {
-    return simt_from_word<T>(
-        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_DOWN, value, (int)delta, width);
 }
 template <class T>
-SIMT_DEVICE T __shfl_xor(T value, int lane_mask, int width = warpSize)
+SIMT_DEVICE simt_shuffled<T> __shfl_xor(T value, int lane_mask, int width = warpSize)
 {
-    return simt_from_word<T>(
-        simt_shuffle(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
+    return simt_shuffle_value<simt_shuffled<T>>(SIMT_MASK_OF_ACTIVE_LANES, SIMT_SHUFFLE_XOR, value, lane_mask, width);
 }
 SIMT_DEVICE unsigned long long __ballot(int predicate)
 {

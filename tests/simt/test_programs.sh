@@ -62,6 +62,43 @@ done
 for call in __ballot __any __all; do
     refuses "$call" "n = $call(n > 1) != 0; return nullptr;" "*unavailable: *${call}_sync(mask, predicate), *0xffffffff*"
 done
+# The types that nvcc 13 accepts and rejects. Numbers shorter than an int are converted to int.
+kinds='
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+struct pair { float value; int id; };
+struct number { int value; __device__ operator int() const { return value; } };
+enum plain { PLAIN };
+enum class scoped { SCOPED };
+'
+for call in '__shfl_sync(~0u, x, 1)' '__shfl_up_sync(~0u, x, 1, 8)' '__shfl_down_sync(~0u, x, 1)' \
+    '__shfl_xor_sync(~0u, x, 1, 16)' '__match_any_sync(~0u, x)' '__match_all_sync(~0u, x, &all)'; do
+    name=${call%%(*}
+    case $name in
+    __match*) halves='' numbers='__half __nv_bfloat16' takes='*it takes int, *float and double; *' ;;
+    *) halves='__half __half2 __nv_bfloat16 __nv_bfloat162' numbers='' takes='*a shuffle takes int, *__nv_bfloat162; *' ;;
+    esac
+    for type in pair 'int *' scoped float2 $numbers; do
+        refuses "$name of $type" \
+            "return nullptr; } $kinds __device__ void f($type x) { int all = 0; (void)all; (void)$call;" \
+            "*$name*is unavailable: $takes*"
+    done
+    accepts "$name of the types that it takes" "$kinds$(
+        for type in int unsigned long 'unsigned long' 'long long' 'unsigned long long' float double bool char short \
+            'unsigned char' plain number $halves; do
+            echo "__device__ int takes($type x, int all) { (void)$call; return all; }"
+        done)"
+    case $name in
+    __shfl*)
+        accepts "what $name returns" "$kinds
+template <class T> constexpr T value{};
+__device__ int all;
+template <class T, class Result> constexpr bool returns = std::is_same_v<decltype(${call%%x,*}value<T>,${call#*x,}), Result>;
+static_assert(returns<char, int> && returns<bool, int> && returns<number, int> && returns<long, long>);
+static_assert(returns<float, float> && returns<__half, __half> && returns<__nv_bfloat162, __nv_bfloat162>);"
+        ;;
+    esac
+done
 accepts "a program's own function of an old name" '
 __device__ int __shfl_up(int value, int delta) { return __shfl_up_sync(0xffffffff, value, delta); }
 template <class T> __device__ T __shfl_xor(T value, int lanes) { return __shfl_xor_sync(0xffffffff, value, lanes); }
