@@ -601,6 +601,25 @@ FAULT_LAUNCH("memory", host_heap, "not device memory")
     free(words);
 }
 
+static __global__ void pitch_in_elements_kernel(float *rows, size_t pitch)
+{
+    rows[threadIdx.y * pitch + threadIdx.x] = 1; // [pitch_in_elements]
+}
+
+FAULT_LAUNCH(
+    "memory", pitch_in_elements,
+    "; try: count the pitch, 512, in bytes, not in elements, as in (float *)((char *)p + y * pitch) for row y; if "
+    "it is right, compare the index with the width and the height before the access")
+{
+    float *rows;
+    size_t pitch;
+
+    (void)pitch_in_elements_added;
+    cudaMallocPitch(&rows, &pitch, 100, 4);
+    keep(rows);
+    pitch_in_elements_kernel<<<1, dim3(25, 4)>>>(rows, pitch);
+}
+
 FAULT_LAUNCH("memory", freed, "use after free: thread (0,0,0) of block (0,0,0) reads 4 bytes in an allocation of")
 {
     int *words = device_iota();
@@ -1459,14 +1478,54 @@ READS(after_short_copy)
 }
 
 FAULT_LAUNCH("unwritten", after_short_copy,
-             "reads 4 unwritten bytes, 64 bytes into an allocation of 256 bytes; only the first 64 bytes have been "
-             "written of this allocation, made at :")
+             "reads 4 unwritten bytes, 64 bytes into an allocation of 256 bytes; cudaMemcpy() at :")
 {
     int *words = (int *)fresh(256);
 
     (void)after_short_copy_added;
     cudaMemcpy(words, host_words, 64, cudaMemcpyHostToDevice);
     after_short_copy_reads<<<1, 32>>>(words, device_y);
+}
+
+/* Stores follow the copy's bytes up to the first unwritten ones. */
+static __global__ void doubles_words(int *words)
+{
+    words[threadIdx.x] +=
+        words[threadIdx.x]; // [after_short_copy_and_stores] [short_copy_or_store] [short_memset_to_check]
+}
+
+static void double_fresh_words(bool is_copy)
+{
+    int *words = (int *)fresh(256);
+
+    if (is_copy)
+        for (int i = 0; i < 4; i++)
+            cudaMemcpy(words + 4 * i, host_words, 16, cudaMemcpyHostToDevice);
+    else
+        cudaMemset(words, 0, 63);
+    doubles_words<<<1, 64>>>(words);
+}
+
+FAULT_LAUNCH("unwritten", after_short_copy_and_stores, " wrote bytes 0 to 63 of this allocation, made at :")
+{
+    (void)after_short_copy_and_stores_added;
+    double_fresh_words(true);
+}
+
+FAULT_LAUNCH(
+    "unwritten", short_copy_or_store,
+    "; try: check the size of what it wrote: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for n "
+    "floats; or, if it is right, the index and the condition of the store at :")
+{
+    (void)short_copy_or_store_added;
+    double_fresh_words(true);
+}
+
+FAULT_LAUNCH("unwritten", short_memset_to_check,
+             "1 unwritten byte, 63 bytes into an allocation of 256 bytes; cudaMemset() at :")
+{
+    (void)short_memset_to_check_added;
+    double_fresh_words(false);
 }
 
 READS(after_half)
@@ -2019,6 +2078,37 @@ FAULT("memory", unwritten_index, 1, 128, "has written; try: write it first, then
         words[threadIdx.x] = x[threadIdx.x];
     __syncthreads();
     y[words[threadIdx.x] * 20] = 1; // [unwritten_index]
+}
+
+static __global__ void grid_barrier_in_an_if_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+    if (threadIdx.x >= 32)
+        cooperative_groups::this_grid().sync(); // [grid_barrier_in_an_if]
+}
+
+FAULT_LAUNCH("convergence", grid_barrier_in_an_if,
+             "wait at grid.sync(), but thread (0,0,0) and 31 more have ended the kernel at :")
+{
+    void *arguments[] = {&device_y};
+
+    (void)grid_barrier_in_an_if_added;
+    cudaLaunchCooperativeKernel(grid_barrier_in_an_if_kernel, 2, 64, arguments);
+}
+
+static __global__ void missed_grid_barrier_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+    if (threadIdx.x >= 32)
+        cooperative_groups::this_grid().sync(); // [missed_grid_barrier]
+}
+
+FAULT_LAUNCH("convergence", missed_grid_barrier, " without it: every thread of the grid must reach it")
+{
+    void *arguments[] = {&device_y};
+
+    (void)missed_grid_barrier_added;
+    cudaLaunchCooperativeKernel(missed_grid_barrier_kernel, 2, 64, arguments);
 }
 
 FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some threads miss")

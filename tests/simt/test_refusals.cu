@@ -101,7 +101,8 @@ static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
-                 "no barrier between; try: a different index in each thread, or a store by one of them only");
+                 "no barrier between; try: a different index in each thread, a bound on it (past the end of a row, it "
+                 "falls into the next row), or a store by one of them only");
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
                  "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' at byte 0 (of 4) that thread (0,0,0) wrote");
@@ -236,9 +237,11 @@ static void two_blocks_write_one_word(void **)
                  "16384 bytes that thread (0,0,0) of block "
                  "(0,0,0) wrote");
     blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_race",
-                 "and blocks are not ordered; try: a different index in each block, a store by one of them only, or "
-                 "two launches");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "blocks_race",
+        "and blocks are not ordered; try: a different index in each block, a bound on it (past the end of a row, "
+        "it falls into the next row), a store by one of them only, or "
+        "two launches");
 }
 
 static __global__ void blocks_read_kernel(const int *x, int *y)
@@ -375,7 +378,8 @@ static void out_of_bounds(void **)
                  "allocation of 16384 bytes, made at " ALLOCATION_LINE);
     offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
-                 "as in if (i < n); or a larger allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints");
+                 "as in if (i < n); or, if the index should be in bounds, check how it is computed; or a larger "
+                 "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints");
     offset_kernel<<<1, 32>>>(device_x, device_y, -1);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
 

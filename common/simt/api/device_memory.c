@@ -112,7 +112,12 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *pitch = row;
-    return allocate("cudaMallocPitch", pointer, row * height, MEMORY_TYPE_DEVICE, SIMT_RETURN_ADDRESS());
+    const cudaError_t error = allocate("cudaMallocPitch", pointer, row * height, MEMORY_TYPE_DEVICE,
+                                       SIMT_RETURN_ADDRESS());
+
+    if (error == cudaSuccess && *pointer)
+        simt_allocation_at_or_after(*pointer)->pitch = row;
+    return error;
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)

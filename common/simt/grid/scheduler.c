@@ -339,10 +339,10 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         simt_fault_thread(
             cudaErrorLaunchFailure, waits->thread_index, waits->wait_site, "barrier that some threads miss",
             "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_PC_LOCATION_FORMAT
-            "%s: every thread of the block must reach it",
+            "%s: every thread of the %s must reach it",
             waiting, barrier, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z, done > 1 ? others : "",
             done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "ended the kernel", gone->wait_site,
-            is_past ? "" : " without it");
+            is_past ? "" : " without it", waits->barrier_id == GRID_BARRIER ? "grid" : "block");
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

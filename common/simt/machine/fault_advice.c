@@ -52,7 +52,8 @@ static const struct {
     {"out of memory", "a smaller problem"},
     {"out-of-bounds access", "compare the index with 0 and the number of elements before the access"},
     {"out-of-bounds global access",
-     "compare the index with 0 and the number of elements before the access, as in if (i < n)"},
+     "compare the index with 0 and the number of elements before the access, as in if (i < n); or, if the index should "
+     "be in bounds, check how it is computed"},
     {"out-of-bounds local access", "an index from 0 to the number of elements - 1, or a larger array"},
     {"out-of-bounds shared access", "an index from 0 to the number of elements - 1, or a larger array; the launch's "
                                     "third parameter is the size of extern __shared__ arrays"},

@@ -264,6 +264,7 @@ static void describe_from(const char *where, const struct allocation *allocation
 struct history_of_memory {
     uintptr_t allocation_site; /**< 0 if the array has a name */
     uintptr_t free_site;       /**< 1 if it has been freed at an unknown place */
+    size_t pitch;              /**< of the rows that cudaMallocPitch() allocated, otherwise 0 */
 };
 
 /** Describes an offset by the array that contains it or, if none does, by the closest array. */
@@ -298,7 +299,8 @@ static struct history_of_memory describe(size_t offset, char *text, size_t size)
         snprintf(text, size, "in memory that has been freed");
         return (struct history_of_memory){.free_site = 1};
     }
-    return live ? (struct history_of_memory){.allocation_site = live->name[0] ? 0 : live->allocation_site}
+    return live ? (struct history_of_memory){.allocation_site = live->name[0] ? 0 : live->allocation_site,
+                                             .pitch = live->name[0] ? 0 : live->pitch}
                 : (struct history_of_memory){.free_site = freed->free_site};
 }
 
@@ -374,6 +376,38 @@ uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *writte
     return 0;
 }
 
+void simt_allocation_record_host_write(const void *to, size_t bytes, const char *call, uintptr_t call_site)
+{
+    struct allocation *const allocation = simt_is_arena_pointer(to) ? simt_allocation_at_or_after(to) : NULL;
+
+    if (!allocation || arena_offset(to) < allocation->array_offset)
+        return;
+    const size_t begin = arena_offset(to) - allocation->array_offset, end = begin + bytes;
+    struct host_write *const last = &allocation->last_host_write;
+
+    if (!last->call || last->call_site != call_site)
+        *last = (struct host_write){call, call_site, begin, end};
+    last->begin = begin < last->begin ? begin : last->begin;
+    last->end = end > last->end ? end : last->end;
+}
+
+struct host_write simt_host_write_before_unwritten(uintptr_t address)
+{
+    const size_t at = address - (uintptr_t)simt_arena.base;
+    const struct allocation *const allocation = simt_arena.allocations + find_after(at);
+
+    if (allocation == simt_arena.allocations + simt_arena.num_allocations || at < allocation->array_offset)
+        return (struct host_write){0};
+    const struct host_write written = allocation->last_host_write;
+    size_t word = (allocation->array_offset + written.end + 3) / 4 * 4;
+
+    if (!written.call || allocation->array_offset + written.end > at)
+        return (struct host_write){0};
+    while (word < at && simt_arena_word_marks((uintptr_t)simt_arena.base + word).unwritten_mask == 0xf)
+        word += 4;
+    return word < at / 4 * 4 ? (struct host_write){0} : written;
+}
+
 const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
@@ -384,17 +418,24 @@ const char *simt_words_between_count_and_place(const char *place, unsigned num_b
 _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(byte_mask);
-    char where[160], at[320] = "";
+    char where[160], at[480] = "";
     const struct history_of_memory history = describe(
         address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(byte_mask), where, sizeof where);
 
     if (history.free_site > 1)
         snprintf(at, sizeof at, SIMT_PC_LOCATION_FORMAT, history.free_site);
+    else if (history.pitch)
+        snprintf(at, sizeof at,
+                 ", made" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "count the pitch, %zu, in bytes, not in elements, as in (float *)((char *)p + y * pitch) for row y; "
+                 "if it is right, compare the index with the width and the height before the access",
+                 history.allocation_site, history.pitch);
     else if (history.allocation_site)
         snprintf(at, sizeof at,
                  ", made" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
-                 "compare the index with 0 and the number of elements before the access, as in if (i < n); or a larger "
-                 "allocation: cudaMalloc() counts bytes, n * sizeof(int) for n ints",
+                 "compare the index with 0 and the number of elements before the access, as in if (i < n); or, if the "
+                 "index should be in bounds, check how it is computed; or a larger allocation: cudaMalloc() counts "
+                 "bytes, n * sizeof(int) for n ints",
                  history.allocation_site);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",

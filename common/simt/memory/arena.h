@@ -27,6 +27,8 @@ struct allocation {
     uintptr_t allocation_site;    /**< call site that allocated it */
     uintptr_t free_site;          /**< for freed memory: call site that freed it */
     const char *allocating_call;  /**< for memory that a kernel has allocated: the call, such as "new[]" */
+    size_t pitch;                 /**< for rows of cudaMallocPitch(): bytes from one row to the next, otherwise 0 */
+    struct host_write last_host_write;
     bool host_may_copy_unwritten; /**< the host may copy unwritten bytes, because its own checks find them */
     size_t array_offset;          /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
     size_t array_bytes;
@@ -118,6 +120,8 @@ const struct allocation *simt_allocation_starting_at(const void *pointer);
  * the one returned. Returns NULL if no allocation ends after the pointer.
  */
 struct allocation *simt_allocation_at_or_after(const void *pointer);
+/** Records that a host's call has written bytes of device memory; does nothing for other memory. */
+void simt_allocation_record_host_write(const void *to, size_t bytes, const char *call, uintptr_t call_site);
 
 /** Returns whether a pointer points into the arena, whether or not the memory is allocated. */
 bool simt_is_arena_pointer(const void *pointer);

@@ -63,6 +63,20 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  * have been written, otherwise 0.
  */
 uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *written_prefix_bytes);
+/**
+ * The last copy or memset to an allocation by the host; `call` is NULL if there was none. All writes by a call in a loop,
+ * or that copies several rows, are one.
+ */
+struct host_write {
+    const char *call; /**< name of the runtime call */
+    uintptr_t call_site;
+    size_t begin, end; /**< the bytes that it wrote, counted from the beginning of the allocation's array */
+};
+/**
+ * Returns the last write by the host to the allocation that contains an unwritten byte if the bytes between its end and
+ * the unwritten byte are unwritten, too. Otherwise returns a write whose `call` is NULL.
+ */
+struct host_write simt_host_write_before_unwritten(uintptr_t address);
 /** Returns the call site that allocated the memory at an address, or 0 if it is an array with a name or freed. */
 uintptr_t simt_arena_allocation_site_if_unnamed(uintptr_t address);
 /**

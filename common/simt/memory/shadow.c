@@ -124,7 +124,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
         return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
-            "a different index in each thread, or a store by one of them only";
+            "a different index in each thread, a bound on it (past the end of a row, it falls into the next row), or "
+            "a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
         return access->space == SPACE_SHARED
@@ -202,7 +203,8 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "__threadfence() before the flag is written, and again after each poll that has seen it";
     if (past->access_kind == PAST_WRITE && access->access_type == ACCESS_STORE)
         return "blocks are not ordered" SIMT_ADVICE_PREFIX
-               "a different index in each block, a store by one of them only, or two launches";
+               "a different index in each block, a bound on it (past the end of a row, it falls into the next row), a "
+               "store by one of them only, or two launches";
     return "blocks are not ordered" SIMT_ADVICE_PREFIX
            "atomics, or two launches; or, if threads update in place what others read, a second array";
 }
@@ -480,7 +482,7 @@ void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t by
 
 /**
  * Writes which other bytes of an allocation have been written, with advice: by a copy that was too short, as it seems,
- * or by a store of this launch. Writes "" if neither is known.
+ * or by a store of this launch, or by both. Writes "" if neither is known.
  */
 static void describe_other_writes(uintptr_t address, char *text, size_t size)
 {
@@ -495,10 +497,22 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
     const uintptr_t site = simt_arena_allocation_site_if_unnamed(address);
     char made[64] = "";
 
+    const struct host_write copy = simt_host_write_before_unwritten(address);
+    char or_store[120] = "";
+
     text[0] = '\0';
+    if (store)
+        snprintf(or_store, sizeof or_store,
+                 "; or, if it is right, the index and the condition of the store" SIMT_PC_LOCATION_FORMAT, store);
     if (site)
         snprintf(made, sizeof made, " of this allocation, made" SIMT_PC_LOCATION_FORMAT, site);
-    if (store)
+    if (copy.call)
+        snprintf(text, size,
+                 "; %s()" SIMT_PC_LOCATION_FORMAT " wrote bytes %zu to %zu%s" SIMT_ADVICE_PREFIX
+                 "check the size of what it wrote: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for n "
+                 "floats%s",
+                 copy.call, copy.call_site, copy.begin, copy.end - 1, made, or_store);
+    else if (store)
         describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
     else if (other && written_prefix_bytes > 0)
         snprintf(text, size,
@@ -517,7 +531,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     const struct word_marks marks = simt_arena_word_marks(access.address);
     const uint32_t missing = marks.unwritten_mask & access.byte_mask;
     const bool writes = access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC;
-    char where[160], others[400];
+    char where[160], others[480];
 
     if (marks.inaccessible_mask & access.byte_mask)
         simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
@@ -530,7 +544,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
-        describe_other_writes(access.address, others, sizeof others);
+        describe_other_writes(access.address + (uintptr_t)__builtin_ctz(missing), others, sizeof others);
         const char *const advice =
             access.access_type == ACCESS_ATOMIC ? SIMT_ADVICE_PREFIX
                 "cudaMemset() before the launch, for all of it: cudaMalloc() does not clear memory"
