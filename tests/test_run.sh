@@ -271,6 +271,15 @@ echo '# needs: json, no_such_module' >"$scratch/tests/test_needs.py"
 equal 'Python: without a module that it needs' \
     'skipped: test_needs: all of it: no python3 here has json,no_such_module: sh common/setup.sh docs checks installs it
 1 passed, 0 failed, 1 skipped' "$(run_found test_needs test_prints | tail -n 2)"
+for words in '' 'docs/tools/tables.py --help' 'tables.py' '-c pass'; do
+    # shellcheck disable=SC2086 # must split into words
+    said=$(sh common/python.sh $words 2>&1)
+    matches "python.sh ${words:-without arguments}" \
+        "2 python.sh: *; usage: sh common/python.sh MODULE,... ARGUMENT..., as in sh common/python.sh torch *" "$? $said"
+done
+matches 'python.sh: a file in place of the modules' \
+    "python.sh: 'docs/tools/tables.py' is no module; the first argument names the modules that Python must have; usage: *torch docs/tools/tables.py" \
+    "$(sh common/python.sh docs/tools/tables.py --help 2>&1)"
 echo '# needs: json, unittest.mock' >"$scratch/tests/test_needs.py"
 equal 'Python: with the modules that it needs, but no test' '1 passed, 1 failed, 0 skipped' \
     "$(run_found test_needs test_prints | tail -n 1)"
