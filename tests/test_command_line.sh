@@ -35,6 +35,18 @@ refuses "a prime number of experts" "--num-experts: 251 is not a multiple of --n
     --num-experts 251 --dist normal
 refuses "more groups than there are" "--topk-group: 9; it must be 1 to 8, the number of groups (--num-expert-group)" --topk-group 9
 refuses "more experts than the groups hold" "--topk: 129; it must be 1 to 128, the number of experts in the kept groups (--topk-group, --num-expert-group)" --topk 129
+chapters=$(dirname "$simulated")
+for topk in 33 200; do
+    for chapter in 02_warp_per_group 13a_gate_bound 15_one_launch 17_overlapping_launches; do
+        matches "$chapter: --topk $topk: its own limit, which is the smaller one" \
+            "$chapter: --topk: $topk is more than 32; *" "$("$chapters/$chapter" --topk $topk 2>&1)"
+    done
+done
+for chapter in 02_warp_per_group 15_one_launch 17_overlapping_launches; do
+    matches "$chapter: the limit of the groups, if it is the smaller one" \
+        "$chapter: --topk: 40; it must be 1 to [18]*, the number of experts in the kept groups (*" \
+        "$("$chapters/$chapter" --topk 40 --topk-group 1 --num-expert-group 16 2>&1)"
+done
 refuses "no experts" "--num-experts: 0; it must be 1" --num-experts 0 --dist normal
 refuses "no groups" "--num-expert-group: 0; it must be 1" --num-expert-group 0
 refuses "no kept groups" "--topk-group: 0; it must be 1" --topk-group 0

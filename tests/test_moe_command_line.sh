@@ -41,7 +41,7 @@ refuses "more choices than positions" "--num-tokens: 536870912 tokens of 4 ids; 
     --num-tokens 536870912
 refuses "a type that the layer has not" "--dtype: 'f16'; it must be one of f32, bf16" --dtype f16
 refuses "blocks that a tile does not divide" \
-    "--block-size: not a multiple of 16; a tile is 16 or 64 rows of one expert" \
+    "--block-size: 24 is not a multiple of 16; a tile is 16 or 64 rows of one expert" \
     --block-size 24
 refuses "blocks of none" "--block-size: 0; it must be 1 or more" --block-size 0
 refuses "a router that does not fit" \
@@ -51,6 +51,14 @@ refuses "an unknown distribution" \
 refuses "two choices of experts" "--dist: --topk-ids says which experts; leave out one of the two" --dist one \
     --topk-ids x
 refuses "arrays of a benchmark" "--out: a benchmark writes no arrays; leave out --bench" --bench
+
+chapters=$(dirname "$program")
+for chapter in 11c_moe_tensor_cores 11d_moe_async_ring; do
+    for flag in --hidden-size --intermediate-size; do
+        matches "$chapter: $flag" "$chapter: $flag: 100 is not a multiple of 64; *step*64 elements*" \
+            "$("$chapters/$chapter" "$flag" 100 2>&1)"
+    done
+done
 
 # --- the check ---
 matches "values that exceed the range of f32" "*verified *yes: 6,144 elements*; 6144 may exceed the range of f32 and \
@@ -86,6 +94,10 @@ floats more "(4, 8)" 32
 refuses "files with different numbers of rows" \
     "$scratch/ids.npy: 3 rows; $scratch/more.npy has 4 (--num-tokens makes rows repeat)" --hidden "$scratch/more.npy" \
         --topk-ids "$scratch/ids.npy"
+floats three "(3, 3)" 9
+refuses "another number of weights than of ids" \
+    "$scratch/three.npy: its shape is (3, 3), [tokens, topk]: 3 as --topk; $scratch/ids.npy has 2; topk-weights has one weight for each id of topk-ids: take both from one run" \
+    --topk-ids "$scratch/ids.npy" --topk-weights "$scratch/three.npy"
 refuses "an empty name" "--w13: '' is not a file's name" --w13 ''
 refuses "a seed of nothing" "--seed: no input of this run is generated; leave it out" --seed 3 \
     --hidden "$scratch/hidden.npy" --w13 "$scratch/w13.npy" --w2 "$scratch/w2.npy" --topk-ids "$scratch/ids.npy" \

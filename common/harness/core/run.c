@@ -2,10 +2,33 @@
 
 #include "harness/core/backend.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 bool check_supported(const char *unsupported_reason, struct error *error)
 {
     error->problem_is_unsupported = unsupported_reason != NULL;
     return !unsupported_reason || error_set(error, "%s", unsupported_reason);
+}
+
+bool check_supported_number(const char *unsupported_reason, const char *flag, int64_t value, struct error *error)
+{
+    static const char multiple[] = "not a multiple of ", more[] = "more than ";
+    char prefix[64];
+    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "--%s: ", flag);
+
+    if (!unsupported_reason || strncmp(unsupported_reason, prefix, length) != 0)
+        return true;
+    const char *const what = unsupported_reason + length;
+    const size_t words = strncmp(what, multiple, strlen(multiple)) == 0 ? strlen(multiple)
+                         : strncmp(what, more, strlen(more)) == 0       ? strlen(more)
+                                                                        : 0;
+
+    if (words == 0 || what[words + strspn(what + words, "0123456789")] != ';')
+        return check_supported(unsupported_reason, error);
+    error->problem_is_unsupported = true;
+    return error_set(error, "%s%" PRId64 " is %s", prefix, value, what);
 }
 
 bool error_set_launch_failure(cudaError_t status, struct error *error)

@@ -37,6 +37,12 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
 
 /** Checks that `unsupported_reason` is NULL. If it is not, sets the error to this reason and returns false. */
 bool check_supported(const char *unsupported_reason, struct error *error);
+/**
+ * Does the same if the reason is about the option --`flag`, which has this value; otherwise returns true. If the reason
+ * is a limit of the value itself, the error repeats the value: "--FLAG: 100 is not a multiple of 64; ..." or
+ * "--FLAG: 40 is more than 32; ...".
+ */
+bool check_supported_number(const char *unsupported_reason, const char *flag, int64_t value, struct error *error);
 
 /**
  * Sets the error for a launch that failed with `status`: the kernel's fault if known, else CUDA's message. Returns

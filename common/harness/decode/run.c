@@ -48,8 +48,19 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
         .overlapping = options->overlap_launches ? (1u << NUM_DECODE_KERNELS) - 1 : 0,
     };
     problem->align.capacity = layer->capacity;
-    return gate_problem_check(&problem->gate, error) && align_problem_check(&problem->align, error) &&
-           check_supported(chapter->unsupported_reason(problem), error);
+    struct decode_problem most = *problem;
+
+    if (gate_topk_exceeds_groups(&problem->gate, &most.gate)) {
+        most.layer.topk = most.gate.topk;
+        if (!check_supported_number(chapter->unsupported_reason(&most), "topk", layer->topk, error))
+            return false;
+    }
+    if (!gate_problem_check(&problem->gate, error) || !align_problem_check(&problem->align, error))
+        return false;
+    const char *const reason = chapter->unsupported_reason(problem);
+
+    return check_supported_number(reason, "topk", layer->topk, error) &&
+           check_supported_number(reason, "num-tokens", layer->num_tokens, error) && check_supported(reason, error);
 }
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */

@@ -79,13 +79,19 @@ static bool check_experts(const struct gate_options *options, const struct gate_
 static bool settle_problem(struct gate_options *options, const struct gate_implementation *implementation,
                            const char *path, struct error *error)
 {
-    struct gate_problem *problem = &options->problem;
+    struct gate_problem *problem = &options->problem, most;
 
     problem->num_tokens = options->program.num_tokens;
     problem->has_bias = parse_array_source(options->bias_option) != ARRAY_SOURCE_NONE;
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
-    return check_experts(options, implementation, path, error) && gate_problem_check(problem, error) &&
-           check_supported(gate_unsupported_reason(implementation, problem), error);
+    if (!check_experts(options, implementation, path, error) ||
+        (gate_topk_exceeds_groups(problem, &most) &&
+         !check_supported_number(gate_unsupported_reason(implementation, &most), "topk", problem->topk, error)) ||
+        !gate_problem_check(problem, error))
+        return false;
+    const char *const reason = gate_unsupported_reason(implementation, problem);
+
+    return check_supported_number(reason, "topk", problem->topk, error) && check_supported(reason, error);
 }
 
 /** Converts the file's elements to the tensor's type. If the tensor has more elements, the file's elements repeat. */

@@ -33,6 +33,16 @@ static int example_of_groups(const struct gate_problem *problem, bool as_lanes)
     return 0;
 }
 
+bool gate_topk_exceeds_groups(const struct gate_problem *problem, struct gate_problem *most)
+{
+    *most = *problem;
+    if (problem->num_expert_group < 1 || problem->topk_group < 1 || problem->topk_group > problem->num_expert_group ||
+        problem->num_experts < 1 || problem->num_experts % problem->num_expert_group != 0)
+        return false;
+    most->topk = problem->topk_group * gate_experts_per_group(problem);
+    return problem->topk > most->topk;
+}
+
 static bool check_groups(const struct gate_problem *problem, struct error *error)
 {
     if (problem->num_experts % problem->num_expert_group != 0) {

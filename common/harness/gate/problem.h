@@ -11,6 +11,12 @@ enum { GATE_MIN_ROWS_PER_THREAD = 64 };
 /** Checks the shape and that no size overflows. On failure the error names the flag and the allowed values. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
+/**
+ * Returns whether topk is larger than the number of experts in the kept groups, and sets *most to a problem that
+ * chooses as many as there are. If a program does not support that problem, its own limit is the smaller one.
+ */
+bool gate_topk_exceeds_groups(const struct gate_problem *problem, struct gate_problem *most);
+
 /** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */
 static inline int gate_experts_per_token(const struct gate_problem *problem)
 {

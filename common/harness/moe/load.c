@@ -108,8 +108,11 @@ static bool take_size(const char *path, const char *shape, int which, int64_t si
                          INT_MAX);
     if (sizes->size[which] >= 0 && sizes->size[which] != size)
         return sizes->from[which]
-                   ? error_set(error, "%s: its shape is %s: %" PRId64 " as --%s; %s has %" PRId64, path, shape, size,
-                               flag, sizes->from[which], sizes->size[which])
+                   ? error_set(error, "%s: its shape is %s: %" PRId64 " as --%s; %s has %" PRId64 "%s", path, shape,
+                               size, flag, sizes->from[which], sizes->size[which],
+                               which == MOE_DIMENSION_TOPK
+                                   ? "; topk-weights has one weight for each id of topk-ids: take both from one run"
+                                   : "")
                    : error_set(error, "--%s: %" PRId64 "; %s has %" PRId64, flag, sizes->size[which], path, size);
     sizes->size[which] = size;
     sizes->from[which] = path;
@@ -172,6 +175,14 @@ static bool settle_dist(struct moe_options *options, struct error *error)
            error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
 }
 
+/** Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong. */
+static bool check_unsupported(const char *reason, const struct moe_problem *problem, struct error *error)
+{
+    return check_supported_number(reason, "hidden-size", problem->hidden_size, error) &&
+           check_supported_number(reason, "intermediate-size", problem->intermediate_size, error) &&
+           check_supported_number(reason, "block-size", problem->block_size, error) && check_supported(reason, error);
+}
+
 static bool settle_problem(struct moe_options *options, const struct moe_implementation *implementation,
                            const struct sizes *sizes, struct error *error)
 {
@@ -185,7 +196,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
            moe_set_block_size_and_capacity(problem, implementation, options->block_size_given ? problem->block_size : 0,
                                            error) &&
-           check_supported(moe_unsupported_reason(implementation, problem), error);
+           check_unsupported(moe_unsupported_reason(implementation, problem), problem, error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */

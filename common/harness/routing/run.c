@@ -46,6 +46,14 @@ struct checked_launch routing_make_checked_launch(const struct routing_problem *
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
+/** Checks that the reason why a problem is unsupported, if there is one, is not its topk; `topk` is the one wanted. */
+static bool check_topk_supported(const struct routing_implementation *implementation,
+                                 const struct routing_problem *problem, int topk, struct error *error)
+{
+    return !implementation->unsupported_reason ||
+           check_supported_number(implementation->unsupported_reason(problem), "topk", topk, error);
+}
+
 bool routing_problem_from_options(const struct routing_options *options,
                                   const struct routing_implementation *implementation, struct routing_problem *problem,
                                   struct error *error)
@@ -60,6 +68,7 @@ bool routing_problem_from_options(const struct routing_options *options,
         return false;
     align->capacity = align_worst_case_capacity_capped_by_ids(align);
     return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
+           check_topk_supported(implementation, problem, gate->topk, error) &&
            check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
                            error);
 }
@@ -94,6 +103,11 @@ bool routing_prepare_problem_and_tensors(struct routing_options *options,
     const struct gate_implementation any_gate = {.name = implementation->name, .supports_overlap = true};
     const bool has_map = parse_array_source(options->expert_map_option) != ARRAY_SOURCE_NONE;
 
+    struct routing_problem most = {.align = options->align};
+
+    if (gate_topk_exceeds_groups(&options->gate.problem, &most.gate) &&
+        !check_topk_supported(implementation, &most, options->gate.problem.topk, error))
+        return false;
     if (!gate_prepare_problem_and_tensors(&options->gate, &any_gate, tensors, error))
         return false;
     if (routing_problem_from_options(options, implementation, problem, error) &&
