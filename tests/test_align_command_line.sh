@@ -88,9 +88,13 @@ refuses "counts of experts" "--num-experts: --counts says how many ids each expe
     --num-experts 2 --counts 1,2
 refuses "counts of topk" "--topk: --counts says how many ids each expert gets; leave out one of the two" --counts 1,2 \
     --topk 1
-refuses "no counts" "--counts: '' is not a whole number" --counts ''
-refuses "a count missing" "--counts: '' is not a whole number" --counts 1,,2
-refuses "a comma too many" "--counts: '' is not a whole number" --counts 1,2,
+refuses "no counts" "--counts: '' has no number for expert 0 (the list is empty); 0 is for none" --counts ''
+refuses "a count missing" "--counts: '1,,2' has no number for expert 1 (nothing between two commas); 0 is for none" \
+    --counts 1,,2
+refuses "a first count missing" "--counts: ',2' has no number for expert 0 (nothing before the first comma); 0 is for none" \
+    --counts ,2
+refuses "a comma too many" "--counts: '1,2,' has no number for expert 2 (nothing after the last comma); 0 is for none" \
+    --counts 1,2,
 refuses "a count that is none" "--counts: 'two' is not a whole number" --counts 1,two
 refuses "a negative count" "--counts: -1; it must be 0 or more" --counts 1,-1
 refuses "counts too large" "--counts: more than 2147483647 ids with expert 1's; that is the most there can be" \

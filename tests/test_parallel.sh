@@ -32,9 +32,10 @@ for dispatch in broadcast all-to-all; do
 done
 refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 and this command line" --dp 2
 refuses "parts that no rank has" "--ep: 2; it must be a divisor of the number of ranks, 1" --ep 2
-refuses "tokens of too many ranks" "--tokens-per-group: 2 numbers for 1 TP group; give one for each (--dp)" \
+refuses "tokens of too many ranks" "--tokens-per-group: 2 numbers for 1 TP group; give one for each (--dp); 2 groups need 2 ranks: mpirun -n 2 and --dp 2" \
     --tokens-per-group 3,4
-refuses "a number with nothing in it" "--tokens-per-group: '' is not a whole number" --tokens-per-group ''
+refuses "a number with nothing in it" "--tokens-per-group: '' has no number for TP group 0 (the list is empty); 0 is for none" \
+    --tokens-per-group ''
 equal "no line of a table ends in a blank" "" "$("$program" --num-tokens 3 | grep ' $')"
 refuses "repeats without times" \
     "--repeats: only times need them, and the CPU simulator has none; leave it out" --repeats 3

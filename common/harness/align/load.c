@@ -62,18 +62,17 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
  */
 static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
 {
-    const size_t size = strlen(options->counts_list) + 1;
-    void *list;
-    char *rest;
+    const char *at = options->counts_list;
+    int num_counts = 1;
     bool good = true;
 
-    if (!memory_allocate((void **)counts, size * sizeof **counts, error) || !memory_allocate(&list, size, error))
+    for (const char *c = at; *c; c++)
+        num_counts += *c == ',';
+    if (!memory_allocate((void **)counts, (size_t)num_counts * sizeof **counts, error))
         return false;
-    rest = memcpy(list, options->counts_list, size);
-    options->problem.num_experts = 0;
-    for (const char *word; good && (word = strsep(&rest, ","));)
-        good = parse_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
-    free(list);
+    for (int e = 0; good && e < num_counts; e++)
+        good = parse_list_element("counts", options->counts_list, e, &at, INT32_MAX, "expert", &(*counts)[e], error);
+    options->problem.num_experts = num_counts;
     options->topk = 1;
     return good && align_sum_counts(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }

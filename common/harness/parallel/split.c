@@ -47,19 +47,21 @@ static bool parse_tokens(const char *list, struct rank_share *share, struct erro
 
     for (const char *c = list; *c; c++)
         numbers += *c == ',';
+    const int64_t ranks = (int64_t)numbers * share->tp_size;
+    char more[96] = "";
+
+    if (numbers > share->dp_size)
+        snprintf(more, sizeof more, "; %d groups need %" PRId64 " ranks: mpirun -n %" PRId64 " and --dp %d", numbers,
+                 ranks, ranks, numbers);
     if (numbers != share->dp_size)
-        return error_set(error, "--tokens-per-group: %d number%s for %d TP group%s; give one for each (--dp)", numbers,
-                         numbers == 1 ? "" : "s", share->dp_size, share->dp_size == 1 ? "" : "s");
+        return error_set(error, "--tokens-per-group: %d number%s for %d TP group%s; give one for each (--dp)%s",
+                         numbers, numbers == 1 ? "" : "s", share->dp_size, share->dp_size == 1 ? "" : "s", more);
     for (int d = 0; d < share->dp_size; d++) {
-        const size_t length = strcspn(at, ",");
-        char digits[24];
         int64_t count;
 
-        snprintf(digits, sizeof digits, "%.*s", (int)length, at);
-        if (!parse_integer("tokens-per-group", digits, 0, INT_MAX, &count, error))
+        if (!parse_list_element("tokens-per-group", list, d, &at, INT_MAX, "TP group", &count, error))
             return false;
         share->token_offsets[d + 1] = share->token_offsets[d] + count;
-        at += length + 1;
     }
     return true;
 }
