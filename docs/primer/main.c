@@ -10,6 +10,7 @@
  */
 #include "primer.h"
 
+#include "base/edit_distance.h"
 #include "simt.h"
 
 #include <inttypes.h>
@@ -133,6 +134,25 @@ static void print_occupancy(void)
     }
 }
 
+/** Says that an example is unknown, and which one has the most similar name, if any is similar. */
+static void refuse_name(const char *name)
+{
+    const char *similar = NULL;
+    size_t least = strlen(name) / 3 + 1;
+
+    for (int i = -2; i < NUM_KERNELS; i++) {
+        const char *const known = i == -2 ? "gate" : i == -1 ? "occupancy" : kernels[i].name;
+        const size_t distance = edit_distance(name, strlen(name), known);
+
+        if (distance < least) {
+            least = distance;
+            similar = known;
+        }
+    }
+    fprintf(stderr, "primer: '%.40s' is no example%s%s%s; ", name, similar ? "; is it " : "", similar ? similar : "",
+            similar ? "?" : "");
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "occupancy") == 0) {
@@ -146,6 +166,8 @@ int main(int argc, char **argv)
     for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)
         if (strcmp(argv[1], kernels[i].name) == 0)
             return show(&kernels[i]);
+    if (argc == 2)
+        refuse_name(argv[1]);
     fprintf(stderr, "usage: primer gate|occupancy");
     for (int i = 0; i < NUM_KERNELS; i++)
         fprintf(stderr, "|%s", kernels[i].name);

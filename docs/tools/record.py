@@ -17,7 +17,7 @@ import files
 import results
 
 PIPED = ("a run is what PROGRAM --bench --format json prints: "
-         "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py")
+         "build/gpu/PROGRAM (build/cpu/01_cpu_baseline for chapter 01) --bench --format json | python3 docs/tools/record.py")
 
 
 def gpu_of(run):

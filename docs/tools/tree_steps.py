@@ -22,7 +22,7 @@ def parse_range(text):
     match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.A)
     words = range(int(match[1]), int(match[2]) + 1) if match else range(0)
     if not 1 <= len(words) <= MAX_WORDS:
-        raise ValueError(f"words '{text}'; 0-7 are some, and {MAX_WORDS} the most")
+        raise ValueError(f"'{text}' is no range of words: FIRST-LAST, as in 0-7, with at most {MAX_WORDS} words")
     return words
 
 
@@ -32,8 +32,8 @@ def steps(path, words):
     size = trace["dynamic_shared"]["bytes"] // traces.WORD_BYTES
     if words.stop > size:
         raise ValueError(
-            f"{path}: the kernel has {size} words of dynamic shared memory; {words.start} to {words.stop - 1} "
-                         "are wanted")
+            f"{path}: {trace['kernel']}, which is traced, has {size} words of dynamic shared memory; {words.start} to "
+            f"{words.stop - 1} are wanted; PROGRAM --trace-kernel NAME traces another kernel")
     try:
         before, *moments = kernel_steps.words_at_barriers(trace, words.start, len(words))
         snippets = kernel_steps.snippets_before_barriers(trace)

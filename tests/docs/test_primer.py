@@ -70,6 +70,14 @@ class Primer(unittest.TestCase):
             path, number = re.search(r"^(\S+):(\d+): ", said, re.MULTILINE).groups()
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
+    def test_an_unknown_name_is_named_and_a_similar_one_suggested(self):
+        for name, said in (("races", "'races' is no example; is it race?; usage: primer gate|"),
+                           ("gates", "'gates' is no example; is it gate?; usage: "),
+                           ("xyzzyxyzz", "'xyzzyxyzz' is no example; usage: ")):
+            done = subprocess.run([f"{BUILD}/cpu/primer", name], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"primer: {said}", done.stderr)
+
     def test_pages_are_short(self):
         chapters = [*pathlib.Path("chapters").glob("*/README.md"), *pathlib.Path("chapters").glob("*/PAGE_2.md")]
         for page in (*PAGES, *chapters):

@@ -105,7 +105,7 @@ class Record(course.Course):
     def test_what_is_rejected(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and a list "rows", "counters", "figures" or "stages"'
         piped = ("a run is what PROGRAM --bench --format json prints: "
-                 "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py")
+                 "build/gpu/PROGRAM (build/cpu/01_cpu_baseline for chapter 01) --bench --format json | python3 docs/tools/record.py")
         no_object = "this is not JSON, or not a JSON object"
         for text, message in (("", "there is no run in it"),
                               ('{"rows": ', f"line 1, column 10: this is not JSON; {piped}"),
@@ -129,7 +129,7 @@ class Record(course.Course):
         pathlib.Path("program").write_bytes(b"\x7fELF\xe0\xff")
         self.assertEqual(course.call(record.main, "program"), (
             1, "record: program: this is not text; a run is what PROGRAM --bench --format json prints: "
-               "build/gpu/PROGRAM --bench --format json | python3 docs/tools/record.py"))
+               "build/gpu/PROGRAM (build/cpu/01_cpu_baseline for chapter 01) --bench --format json | python3 docs/tools/record.py"))
 
     def test_help_is_the_files_description(self):
         status, said = course.call(record.main, "--help")

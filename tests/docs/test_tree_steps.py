@@ -100,9 +100,10 @@ class Steps(course.Course):
 
     def test_ranges_that_are_rejected(self):
         self.trace()
-        self.refuses("t.json: the kernel has 16 words of dynamic shared memory; 15 to 16 are wanted", "15-16")
+        self.refuses("t.json: k, which is traced, has 16 words of dynamic shared memory; 15 to 16 are wanted; "
+                     "PROGRAM --trace-kernel NAME traces another kernel", "15-16")
         for words in ("", "3", "-", "0-", "3-2", "0-64", "0-7x", "x0-7", " 0-7", "-1-3", "1000000-1000000"):
-            self.refuses(f"words '{words}'; 0-7 are some, and 64 the most", words)
+            self.refuses(f"'{words}' is no range of words: FIRST-LAST, as in 0-7, with at most 64 words", words)
 
     def test_traces_that_are_rejected(self):
         self.trace(truncated=True)
