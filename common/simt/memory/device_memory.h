@@ -64,8 +64,8 @@ bool simt_arena_describe_address(uintptr_t address, char *text, size_t size);
  */
 uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *written_prefix_bytes);
 /**
- * The last copy or memset to an allocation by the host; `call` is NULL if there was none. All writes by a call in a loop,
- * or that copies several rows, are one.
+ * The last copy or memset to an allocation by the host; `call` is NULL if there was none. All writes by a call in a
+ * loop, or by one that copies several rows, are one.
  */
 struct host_write {
     const char *call; /**< name of the runtime call */
