@@ -2080,22 +2080,6 @@ FAULT("memory", unwritten_index, 1, 128, "has written; try: write it first, then
     y[words[threadIdx.x] * 20] = 1; // [unwritten_index]
 }
 
-static __global__ void grid_barrier_in_an_if_kernel(int *y)
-{
-    y[threadIdx.x] = 1;
-    if (threadIdx.x >= 32)
-        cooperative_groups::this_grid().sync(); // [grid_barrier_in_an_if]
-}
-
-FAULT_LAUNCH("convergence", grid_barrier_in_an_if,
-             "wait at grid.sync(), but thread (0,0,0) and 31 more have ended the kernel at :")
-{
-    void *arguments[] = {&device_y};
-
-    (void)grid_barrier_in_an_if_added;
-    cudaLaunchCooperativeKernel(grid_barrier_in_an_if_kernel, 2, 64, arguments);
-}
-
 static __global__ void missed_grid_barrier_kernel(int *y)
 {
     y[threadIdx.x] = 1;
@@ -4375,6 +4359,13 @@ PROCESS_FAULT(exit_in_a_kernel, "leaving_kernel: thread (3,0,0) of block (0,0,0)
 /* --- indices that hit another array ------------------------------------------------------------------------------- */
 
 static __device__ int first_of_two[4], second_of_two[4];
+
+FAULT("memory", index_computed_wrongly, 1, 6, "; or, if the index should be in bounds, check how it is computed")
+{
+    int *const first = first_of_two;
+
+    first[threadIdx.x] = second_of_two[threadIdx.x % 4]; // [index_computed_wrongly]
+}
 
 FAULT("memory", second_of_a_declaration, 1, 6,
       "writes 4 bytes right past the end of 'first_of_two', which has 16 bytes")

@@ -256,7 +256,8 @@ static cudaError_t copy(const char *name, void *to, const void *from, size_t byt
         copy_unwritten(to, from, bytes);
     else if (simt_is_arena_pointer(to))
         simt_set_unwritten_marks(arena_offset(to), bytes, false);
-    simt_allocation_record_host_write(to, bytes, name, call_site);
+    if (simt_is_arena_pointer(to))
+        simt_allocation_record_host_write(to, bytes, name, call_site);
     return cudaSuccess;
 }
 
@@ -386,7 +387,8 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     let_range(to, bytes, false);
     if (simt_is_arena_pointer(to))
         simt_set_unwritten_marks(arena_offset(to), bytes, false);
-    simt_allocation_record_host_write(to, bytes, name, call_site);
+    if (simt_is_arena_pointer(to))
+        simt_allocation_record_host_write(to, bytes, name, call_site);
     return cudaSuccess;
 }
 

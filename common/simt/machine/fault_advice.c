@@ -50,7 +50,8 @@ static const struct {
     {"no such barrier", "the numbers 1 to 15, or __syncthreads()"},
     {"operand of a product overwritten", "wait for the product before the store"},
     {"out of memory", "a smaller problem"},
-    {"out-of-bounds access", "compare the index with 0 and the number of elements before the access"},
+    {"out-of-bounds access", "compare the index with 0 and the number of elements before the access; or, if the index "
+                             "should be in bounds, check how it is computed"},
     {"out-of-bounds global access",
      "compare the index with 0 and the number of elements before the access, as in if (i < n); or, if the index should "
      "be in bounds, check how it is computed"},

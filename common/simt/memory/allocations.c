@@ -378,7 +378,7 @@ uintptr_t simt_allocation_nearest_written_word(uintptr_t address, size_t *writte
 
 void simt_allocation_record_host_write(const void *to, size_t bytes, const char *call, uintptr_t call_site)
 {
-    struct allocation *const allocation = simt_is_arena_pointer(to) ? simt_allocation_at_or_after(to) : NULL;
+    struct allocation *const allocation = simt_allocation_at_or_after(to);
 
     if (!allocation || arena_offset(to) < allocation->array_offset)
         return;

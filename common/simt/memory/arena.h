@@ -120,7 +120,7 @@ const struct allocation *simt_allocation_starting_at(const void *pointer);
  * the one returned. Returns NULL if no allocation ends after the pointer.
  */
 struct allocation *simt_allocation_at_or_after(const void *pointer);
-/** Records that a host's call has written bytes of device memory; does nothing for other memory. */
+/** Records that a call of the host has written bytes of the arena. */
 void simt_allocation_record_host_write(const void *to, size_t bytes, const char *call, uintptr_t call_site);
 
 /** Returns whether a pointer points into the arena, whether or not the memory is allocated. */
