@@ -16,9 +16,10 @@ ROWS = (
     (("stream", 0, 2, "light_green", "chapter 13c's launch", "on the current stream"),
      ("simulator", 2, 1, "light_orange", "chapter 13c's launch", "on the simulator")),
 )
-ARROWS = (("call", "dispatcher", ""), ("dispatcher", "stable", "CUDA"), ("dispatcher", "ctypes", "or CUDA"),
-          ("dispatcher", "copies", "CPU"), ("dispatcher", "meta", "Meta"), ("stable", "gpu", ""), ("ctypes", "gpu", ""),
-          ("copies", "cpu", ""), ("gpu", "stream", ""), ("cpu", "simulator", ""))
+ARROWS = (("call", "dispatcher", ""), ("dispatcher", "stable", "CUDA, if built"),
+          ("dispatcher", "ctypes", "CUDA otherwise"), ("dispatcher", "copies", "CPU"), ("dispatcher", "meta", "Meta"),
+          ("stable", "gpu", ""), ("ctypes", "gpu", ""), ("copies", "cpu", ""), ("gpu", "stream", ""),
+          ("cpu", "simulator", ""))
 
 
 def draw_call(_, title):

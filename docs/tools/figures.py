@@ -167,7 +167,7 @@ FIGURES = {
                    lambda _: chain_steps.timelines("ABC", "none", "after")),
     "17_trigger": ("When B triggers, and when C starts", "chain_figure.draw_chain",
                    lambda _: chain_steps.timelines("ABC", "after", "before")),
-    "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
+    "18_call": ("Four paths of a Python call; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ('The token "{word}" keeps groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]}: which halves of the waves work',
                  "wave_figure.draw_waves", lambda _: wave_steps.phases(*choices.kept_lists(5)[:2])),
     "19_merge": ('The token "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",

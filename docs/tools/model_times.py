@@ -138,7 +138,7 @@ def gains():
 
     return columns("sequences", ("experts, % of grouped_mm's step", "speed-up of the experts",
                                  "the experts save, % of that step", "the gate saves, % of that step",
-                                 "speed-up of the step"), cells_of)
+                                 "speed-up of the step, from the sums of all kernels"), cells_of)
 
 
 def layers():

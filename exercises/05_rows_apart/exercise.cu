@@ -17,7 +17,7 @@ static __device__ int row_of(int token_in_warp)
     // END row
 }
 
-int chosen_rows_words(void)
+int num_words_of_warp_rows(void)
 {
     // TODO words
     // Return the number of words that the rows of TOKENS_PER_WARP tokens need, with MAX_TOPK choices per row.
@@ -45,7 +45,7 @@ static __global__ void hand_over_kernel(const int *choices, int num_tokens, int 
 
 cudaError_t copy_choices_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids)
 {
-    const int tokens = WARPS * TOKENS_PER_WARP, words = chosen_rows_words();
+    const int tokens = WARPS * TOKENS_PER_WARP, words = num_words_of_warp_rows();
 
     hand_over_kernel<<<(num_tokens + tokens - 1) / tokens, WARPS * WARP_SIZE, WARPS * words * sizeof(int)>>>(
         choices, num_tokens, topk, words, topk_ids);

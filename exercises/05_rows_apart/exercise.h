@@ -13,7 +13,7 @@ extern "C" {
 enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32 };
 
 /** Returns the number of words of shared memory for a warp's rows. */
-int chosen_rows_words(void);
+int num_words_of_warp_rows(void);
 
 /**
  * Copies each token's choices to topk_ids: the token's first lane writes them to shared memory, and all of its lanes

@@ -57,8 +57,8 @@ static void room(struct grade_context *grade)
 {
     int words = 0;
 
-    GRADE_CALL_AND_FETCH_RESULT(grade, &words, chosen_rows_words());
-    grade_check_at_most(grade, "chosen_rows_words", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
+    GRADE_CALL_AND_FETCH_RESULT(grade, &words, num_words_of_warp_rows());
+    grade_check_at_most(grade, "num_words_of_warp_rows", (uint64_t)words, TOKENS_PER_WARP * (MAX_TOPK + GROUPS));
 }
 
 const struct grade_case grade_cases[] = {

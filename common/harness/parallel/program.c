@@ -37,14 +37,14 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
     struct error failed = {.result = RUN_VERIFIED};
 
     all->ranks.time_limit_seconds = all->options.timeout_seconds;
-    ranks_install_signal_handlers(&all->ranks, all->chapter->name);
+    ranks_report_and_exit_on_signals(&all->ranks, all->chapter->name);
     alarm((unsigned)all->ranks.time_limit_seconds + 1);
     if (!ranks_connect(&all->ranks, &failed)) {
         *error = failed;
         return false;
     }
     alarm(0);
-    ranks_install_signal_handlers(&all->ranks, all->chapter->name);
+    ranks_report_and_exit_on_signals(&all->ranks, all->chapter->name);
     return (ranks_have_same_arguments(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
            ranks_exchange_failures(&all->ranks, error);
 }

@@ -132,7 +132,7 @@ static void report_and_exit(int signal)
     _exit(RUN_CANNOT_RUN);
 }
 
-void ranks_install_signal_handlers(const struct ranks *ranks, const char *program)
+void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *program)
 {
     const struct sigaction action = {.sa_handler = report_and_exit};
 

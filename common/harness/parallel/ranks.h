@@ -59,7 +59,7 @@ bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *
  * if it receives SIGTERM after another rank has died, or if its alarm fires, which enforces the time limit outside
  * collectives. Must be called again after ranks_connect() has set the rank's number.
  */
-void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
+void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *program);
 
 /**
  * Connects to the other ranks, which mpirun or ranks_fork_and_wait_in_parent() started. If neither started any ranks,

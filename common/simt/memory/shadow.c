@@ -453,8 +453,8 @@ static void describe_other_store(uintptr_t pc, const char *otherwise, char *text
              pc, pc, otherwise);
 }
 
-void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask, enum access_type access,
-                                     uintptr_t pc)
+void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,
+                                              enum access_type access, uintptr_t pc)
 {
     const int count = __builtin_popcount(byte_mask);
     char of[ARRAY_TEXT_SIZE], others[400] = "";
@@ -1077,7 +1077,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD;
 
-    /* simt_suspect_uninitialised_read() has already checked a load of a word that belongs to no variable. */
+    /* simt_record_suspected_uninitialised_read() has already checked a load of a word that belongs to no variable. */
     if (simt_word_is_outside_shared_variables(cell))
         return;
     check_no_copy(cell, access);

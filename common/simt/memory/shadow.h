@@ -70,8 +70,8 @@ bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t a
  * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
  * no suspected fault yet.
  */
-void simt_suspect_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask, enum access_type access,
-                                     uintptr_t pc);
+void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,
+                                              enum access_type access, uintptr_t pc);
 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
@@ -254,7 +254,7 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
     } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
                              cell->write_epoch < simt_order.order_within_block.block_begin_epoch)) {
         if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
-            simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
+            simt_record_suspected_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
     }
     shadow_check_load_races(cell, access);
 }
@@ -372,7 +372,7 @@ static inline __attribute__((always_inline)) void shadow_check_store(struct shad
         if (cell->write_epoch < simt_order.order_within_block.block_begin_epoch)
             word_state = 0;
         if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(word_state >> SHARED_WORD_WRITTEN_SHIFT)))
-            simt_suspect_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
+            simt_record_suspected_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
         word_state |= (uint32_t)access.byte_mask << SHARED_WORD_WRITTEN_SHIFT;
     }
     shadow_check_store_races(cell, access, word_state);

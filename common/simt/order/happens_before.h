@@ -110,8 +110,8 @@ extern struct ordering_state simt_order;
 bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
                              const struct overlapping_launches *launches);
 /**
- * Make block `block_number` the running block: for the first time, or with the simt_order.order_within_block that it had
- * at the end of its last turn.
+ * Makes block `block_number` the running block: for the first time, or with the simt_order.order_within_block that it
+ * had at the end of its last turn.
  */
 void simt_order_begin_block(uint32_t block_number);
 void simt_order_resume_block(uint32_t block_number, const struct order_within_block *block);
