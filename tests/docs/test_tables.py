@@ -701,7 +701,8 @@ after
                      PAGE[1])
         for words, command in (("0-7", ""), ("0-7 ../sh 1", "../sh 1")):
             self.refuses(f"a.md:2: '{command}' is no program and its arguments", "", f"<!-- tree: {words} -->", PAGE[1])
-        self.refuses("a.md:2: words '7-0'; 0-7 are some, and 64 the most", "", "<!-- tree: 7-0 tree 1 -->", PAGE[1])
+        self.refuses("a.md:2: '7-0' is no range of words: FIRST-LAST, as in 0-7, with at most 64 words", "",
+                     "<!-- tree: 7-0 tree 1 -->", PAGE[1])
         self.refuses("1 page runs a program not built yet (first: build/cpu/none, for a.md:2); "
                      "try: ninja docs, which builds them and then the site", "", "<!-- tree: 0-7 none -->", PAGE[1])
         write("b.md", f"<!-- prints: build/cpu/none | tail -n 1 -->\n{PAGE[1]}\n")
@@ -713,7 +714,8 @@ after
         self.assertRegex(self.tables()[1], r"^tables: a.md:1: build/cpu/fails --trace \S+: exit status 3$")
         self.page("<!-- tree: 0-7 tree -->", PAGE[1])
         self.assertRegex(self.tables()[1],
-                         r"^tables: a.md:1: \S+: the kernel has 4 words of dynamic shared memory; 0 to 7 are wanted$")
+                         r"^tables: a.md:1: \S+: k, which is traced, has 4 words of dynamic shared memory; 0 to 7 are "
+                         r"wanted; PROGRAM --trace-kernel NAME traces another kernel$")
 
 
 if __name__ == "__main__":
