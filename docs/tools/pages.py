@@ -3,8 +3,9 @@ make_site.py.
 
 Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, its
 reading time, and links to its files and exercises. If the chapter has a PAGE_2.md, this becomes a second such page,
-which follows the first. The lab notes, from the chapter's NOTES.md, are a subpage of the first page. Each docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become
-pages. The page "chapters" lists the chapters and their speed-ups. The Markdown files may have these markers:
+which follows the first. The lab notes, from the chapter's NOTES.md, are a subpage of the first page. Each
+docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become pages. The
+page "chapters" lists the chapters and their speed-ups. The Markdown files may have these markers:
 
     <!-- results: ... -->    docs/figures/results.svg, with this alternative text
     <!-- chapters -->        the chapters, part by part, with their subjects
