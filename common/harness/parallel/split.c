@@ -48,7 +48,7 @@ static bool parse_tokens(const char *list, struct rank_share *share, struct erro
     for (const char *c = list; *c; c++)
         numbers += *c == ',';
     const int64_t ranks = (int64_t)numbers * share->tp_size;
-    char more[96] = "";
+    char more[128] = "";
 
     if (numbers > share->dp_size)
         snprintf(more, sizeof more, "; %d groups need %" PRId64 " ranks: mpirun -n %" PRId64 " and --dp %d", numbers,

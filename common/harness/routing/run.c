@@ -3,6 +3,7 @@
 #include "harness/align/check.h"
 #include "harness/align/problem.h"
 #include "harness/gate/check.h"
+#include "harness/gate/problem.h"
 
 #include <string.h>
 
