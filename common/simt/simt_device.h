@@ -775,27 +775,13 @@ SIMT_DEVICE T simt_shuffle_value(simt_lane_mask mask, enum simt_shuffle kind, T 
 #define SIMT_REMOVED(instead)                                                                                \
     SIMT_UNAVAILABLE("CUDA no longer has it; use " instead ", whose mask has the lanes that make the call: " \
                      "0xffffffff for all 32")
-#ifndef __shfl
 int __shfl(...) SIMT_REMOVED("__shfl_sync(mask, value, lane)");
-#endif
-#ifndef __shfl_up
 int __shfl_up(...) SIMT_REMOVED("__shfl_up_sync(mask, value, delta)");
-#endif
-#ifndef __shfl_down
 int __shfl_down(...) SIMT_REMOVED("__shfl_down_sync(mask, value, delta)");
-#endif
-#ifndef __shfl_xor
 int __shfl_xor(...) SIMT_REMOVED("__shfl_xor_sync(mask, value, lane_mask)");
-#endif
-#ifndef __ballot
 int __ballot(...) SIMT_REMOVED("__ballot_sync(mask, predicate)");
-#endif
-#ifndef __any
 int __any(...) SIMT_REMOVED("__any_sync(mask, predicate)");
-#endif
-#ifndef __all
 int __all(...) SIMT_REMOVED("__all_sync(mask, predicate)");
-#endif
 #undef SIMT_REMOVED
 #endif
 

@@ -1,6 +1,5 @@
 """Data for two of chapter 17's figures: its example chain of kernels, computed from the rules for wait and trigger.
 Used by figures.py."""
-import files
 
 FIRST, START, LOADS, WORK = 20, 4, 3, 10  # time units: the first kernel; another kernel's start, loads, other work
 
@@ -27,7 +26,3 @@ def timelines(names, *ways):
             triggered, ended = ready if way == "before" else waited, waited + WORK
         made.append({"label": WAYS[way], "rows": rows, "end": ended})
     return {"timelines": made}
-
-
-if __name__ == "__main__":
-    files.end_without_command("figures.py draws its figures, and ninja docs builds the pages")

@@ -14,12 +14,6 @@ VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 
-def end_without_command(instead):
-    """Ends a module that was run although it has no command, with status 2; `instead` says what to run."""
-    print(f"{pathlib.Path(sys.argv[0]).stem}: a module of the tools, which has no command; {instead}", file=sys.stderr)
-    sys.exit(2)
-
-
 def parser(description, *flags, **options):
     """Returns a parser for a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
     text."""

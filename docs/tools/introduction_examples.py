@@ -2,7 +2,6 @@
 align and the layer, and the sectors and banks that a warp's requests touch. Used by figures.py."""
 import math
 
-import files
 
 # A logit for each token (row) and expert (column).
 LOGITS = ((0.1, 1.9, 1.2, -0.5), (-0.3, 0.8, 0.4, 1.6), (1.1, 0.2, 2.0, 0.3))
@@ -46,7 +45,3 @@ def banks(*strides):
         panels.append({"stride": stride, "words": words, "wavefronts": max(in_bank)})
     return {"banks": BANKS, "rows": max(word for panel in panels for word in panel["words"]) // BANKS + 1,
             "panels": panels}
-
-
-if __name__ == "__main__":
-    files.end_without_command("build/cpu/primer NAME runs an example of the Introduction, and lists the names without NAME")

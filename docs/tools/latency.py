@@ -1,5 +1,4 @@
 """A model of one warp scheduler, for the primer's figure of how warps hide each other's latency."""
-import files
 
 LATENCY, CYCLES = 6, 24  # cycles from an instruction to the next, which needs its result; cycles of a run
 
@@ -25,7 +24,3 @@ def panels(*numbers):
     runs = [schedule(number) for number in numbers]
     return {"latency": LATENCY, "cycles": CYCLES,
             "panels": [{"warps": run, "issued": sum(map(len, run))} for run in runs]}
-
-
-if __name__ == "__main__":
-    files.end_without_command("figures.py draws its figures, and ninja docs builds the pages")

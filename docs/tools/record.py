@@ -16,8 +16,8 @@ import sys
 import files
 import results
 
-PIPED = ("a run is what PROGRAM --bench --format json prints: "
-         "build/gpu/PROGRAM (build/cpu/01_cpu_baseline for chapter 01) --bench --format json | python3 docs/tools/record.py")
+PIPED = ("a run is what PROGRAM --bench --format json prints: build/gpu/PROGRAM (build/cpu/01_cpu_baseline for "
+         "chapter 01) --bench --format json | python3 docs/tools/record.py")
 
 
 def gpu_of(run):
@@ -40,7 +40,8 @@ def record(text, folder=results.FOLDER.parent):
         begin = re.compile(r"\s*").match(text, at).end()
         if text[begin] != "{":  # a table, whose first number would be JSON
             where = json.JSONDecodeError("", text, begin)
-            raise ValueError(f"line {where.lineno}, column {where.colno}: this is not JSON, or not a JSON object; {PIPED}")
+            raise ValueError(f"line {where.lineno}, column {where.colno}: this is not JSON, or not a JSON object; "
+                             f"{PIPED}")
         run, at = decoder.raw_decode(text, begin)
         if "stages" in run:  # a run on a GPU, which has no such counters
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}

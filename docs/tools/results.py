@@ -209,7 +209,3 @@ def median(row, name):
     value = row.get(name)
     value = value.get("median_us") if isinstance(value, dict) else value
     return value if isinstance(value, (int, float)) and 0 < value < 1e12 else None
-
-
-if __name__ == "__main__":
-    files.end_without_command("tables.py writes recorded runs into pages, and record.py adds runs")

@@ -1,6 +1,5 @@
 """Data for the figure of chapter 16b's roles: the order in which the warps of a block copy and multiply, from a kernel's
 trace, and times for it under simple assumptions. Used by figures.py."""
-import files
 
 COPY, START, PRODUCT = 2, 1, 2  # assumed units of time: the copies of a step, to start its products, to compute them
 WARPGROUP = 4  # warps
@@ -87,7 +86,3 @@ def roles(trace):
     for number in range(consumers):
         rows[-1]["consumers"][number]["freed"] = before[number]
     return {"stages": stages, "rows": rows, "last_waits": list(map(list, zip(now, before))), "end": computed}
-
-
-if __name__ == "__main__":
-    files.end_without_command("figures.py draws its figures, and ninja docs builds the pages")

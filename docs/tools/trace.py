@@ -140,7 +140,3 @@ def short_number(word):
     if 1 <= abs(value) < 100:
         return f"{value:.2f}"
     return number_text(word)
-
-
-if __name__ == "__main__":
-    files.end_without_command("tree_steps.py shows the shared memory of a trace")

@@ -1,6 +1,5 @@
 """Data for the figures of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
 token with eight groups, and how a wave merges the lists of a token's kept groups. Used by figures.py."""
-import files
 
 NUM_HALVES = 8
 WAVE, LIST = 64, 8
@@ -42,7 +41,3 @@ def merge(word, kept, lists, example):
     for row in rows:
         row["lanes"] = [None if rank == EMPTY else rank for rank in row["lanes"]]
     return {"word": word, "kept": kept, "rows": rows, "example": [example, example ^ rows[1]["xor"]]}
-
-
-if __name__ == "__main__":
-    files.end_without_command("figures.py draws its figures, and ninja docs builds the pages")

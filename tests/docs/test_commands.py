@@ -28,13 +28,6 @@ def code(text):
 
 
 class Commands(unittest.TestCase):
-    def test_a_module_without_a_command_says_so(self):
-        for name in ("chain_steps", "introduction_examples", "latency", "results", "role_steps", "trace", "wave_steps"):
-            done = subprocess.run([sys.executable, f"docs/tools/{name}.py", "trace.json"], cwd=ROOT, capture_output=True,
-                                  text=True, check=False)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, rf"^{name}: a module of the tools, which has no command; .+\n$")
-
     def test_a_page_of_a_trace_needs_four_arguments(self):
         tool = ROOT / "docs/tools/stepper_pages.py"
         ended = subprocess.run([sys.executable, tool, "trace.json"], capture_output=True, text=True)

@@ -34,7 +34,7 @@ struct CUgraph_st {
 bool simt_stream_is_capturing(cudaStream_t stream);
 /** Returns whether the work of any stream is being captured. */
 bool simt_capture_in_progress(void);
-/** What a runtime call does that a capture may forbid. */
+/** The reason why a stream capture may forbid a runtime call. */
 enum capture_hazard {
     CAPTURE_HAZARD_NONE,                /**< neither of these */
     CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE, /**< waits or may wait for the device; allocations are an example */
