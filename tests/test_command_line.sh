@@ -23,13 +23,13 @@ refuses() {
 
 # --- arguments ---
 refuses "experts that do not divide" \
-    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32" \
+    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8 (every kernel takes powers of two up to 32)" \
     --num-expert-group 7
 refuses "groups that are no power of two where one would do" \
-    "--num-experts: 96 is not a multiple of --num-expert-group (5); for example --num-expert-group 4; chapters 05, " \
+    "--num-experts: 96 is not a multiple of --num-expert-group (5); for example --num-expert-group 4 (every kernel takes powers of two up to 32)" \
     --num-expert-group 5 --num-experts 96 --topk-group 3 --dist normal
 refuses "experts that do not divide by the default" \
-    "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32" \
+    "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10" \
     --num-experts 250 --dist normal
 refuses "a prime number of experts" "--num-experts: 251 is not a multiple of --num-expert-group (8 by default)" \
     --num-experts 251 --dist normal

@@ -6,11 +6,12 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     if (problem->dtype != DTYPE_BF16)
         return "--dtype: not bf16; the kernel multiplies bf16 on tensor cores, which have no f32";
     if (problem->hidden_size % 64 != 0)
-        return "--hidden-size: not a multiple of 64; the limit is chapter 11d's, whose steps are 64 elements (here, 16 "
-               "rows of weights are copied at a time, in chunks of 16 bytes)";
+        return "--hidden-size: not a multiple of 64; chapter 11d, which is timed beside this one, has steps of 64 "
+               "elements";
     if (problem->intermediate_size % 64 != 0)
-        return "--intermediate-size: not a multiple of 64; the limit is chapter 11d's, whose steps are 64 elements "
-               "(here, 16 rows of weights are copied at a time, in chunks of 16 bytes)";
+        return "--intermediate-size: not a multiple of 64; chapter 11d, which is timed beside this one, has steps of "
+               "64 "
+               "elements";
     if (problem->block_size % 16 != 0)
         return "--block-size: not a multiple of 16; a tile has 16 tokens of one expert";
     return NULL;

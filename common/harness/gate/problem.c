@@ -9,7 +9,7 @@
 
 const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
 
-/** Returns whether every chapter can give each group a lane of its own. */
+/** Returns whether every kernel can give each group a lane of its own. */
 static bool can_be_lanes(int groups)
 {
     return groups <= 32 && (groups & (groups - 1)) == 0;
@@ -48,15 +48,14 @@ static bool check_groups(const struct gate_problem *problem, struct error *error
     if (problem->num_experts % problem->num_expert_group != 0) {
         const int as_lanes = example_of_groups(problem, true);
         const int groups = as_lanes > 0 ? as_lanes : example_of_groups(problem, false);
-        const bool all_chapters = can_be_lanes(problem->num_expert_group) && can_be_lanes(groups);
-        char example[64] = "";
+        char example[128] = "";
 
         if (groups > 0)
-            snprintf(example, sizeof example, "; for example --num-expert-group %d", groups);
-        return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s%s",
+            snprintf(example, sizeof example, "; for example --num-expert-group %d%s", groups,
+                     as_lanes > 0 ? " (every kernel takes powers of two up to 32)" : "");
+        return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s",
                          problem->num_experts, problem->num_expert_group,
-                         problem->num_expert_group == 8 ? " by default" : "", example,
-                         all_chapters ? "" : "; chapters 05, 13a to 13c, 15 and 17 need a power of two up to 32");
+                         problem->num_expert_group == 8 ? " by default" : "", example);
     }
     if (problem->topk_group > problem->num_expert_group)
         return error_set(error, "--topk-group: %d; it must be 1 to %d, the number of groups (--num-expert-group)",
