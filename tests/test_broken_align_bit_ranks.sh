@@ -18,7 +18,7 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
     breaks "no barrier between bits and ranks" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
         "*counts*" $few
     breaks "a plain |= of a bit" 's/atomicOr(&\(marks\[.*\]\), 1u << lane)/\1 |= 1u << lane/' "race" "*marks*" $few
-    breaks "a rank that counts the id itself" 's/+ scan_lanes(count) - count/+ scan_lanes(count)/' \
+    breaks "a rank that counts the id itself" 's/+ warp_inclusive_scan(count) - count/+ warp_inclusive_scan(count)/' \
         "align_groups.cuh*race" "" $few
     breaks "the slot of a warp's id counts the id itself" \
         's/slot = __popc(own_ids & lanes_below(lane))/slot = __popc(own_ids \& lanes_below(lane + 1))/' \

@@ -50,6 +50,6 @@ many="--num-tokens 33 --dist"
     breaks "ties are not broken" '/break_ties<CANDIDATES_PER_LANE/s/break_ties.*/;/' "" "" $many ties
     breaks "ties are broken the other way round" 's/> own_i)/< own_i)/' "" "" $many ties
     breaks "no barrier before the list is read" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
-    breaks "a group's first position for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal
+    breaks "a group's first position for all of its candidates" 's/passing != 0; to++/passing != 0;/' "" "" $many normal
 }
 finish

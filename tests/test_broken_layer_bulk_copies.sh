@@ -54,11 +54,11 @@ ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 -
     breaks "products that do not wait for copies" '/mbarrier_wait(\&shared.filled/d' "" "" $few
     breaks "an arrival too many" 's/filled\[i\], 1)/filled[i], 2)/' "deadlock" "" $few
     breaks "half the bytes announced" 's/(filled, num_rows \* bytes)/(filled, num_rows * bytes \/ 2)/' "" "" $few
-    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
+    breaks "a second product that does not wait" 's/wait_for_count(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
         "" "" $few
-    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->down_stores, all)/= true/' "" "" $few
+    breaks "a sum that does not wait" 's/= wait_for_count(counters, \&counters->down_stores, all)/= true/' "" "" $few
     breaks "a message without a release" 's/add_release(counter, 1)/atomicAdd(counter, 1)/' "race" "" $few
-    breaks "zeros that are not written" 's/^        consume_tile<Tile>(/        if (tile.expert >= 0)&/' \
+    breaks "zeros that are not written" 's/^        compute_tile<Tile>(/        if (tile.expert >= 0)&/' \
         "uninitialised global memory" "" $few --expert-map random --num-experts 8
 }
 finish

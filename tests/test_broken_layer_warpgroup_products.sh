@@ -48,11 +48,11 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
     breaks "a stage that no thread frees" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
     breaks "an arrival too few" 's/TOKEN_COPY_THREADS + 1)/TOKEN_COPY_THREADS)/' "asynchronous copy under way" "" $few
     breaks "an arrival too many" 's/TOKEN_COPY_THREADS + 1)/TOKEN_COPY_THREADS + 2)/' "deadlock" "" $few
-    breaks "a second product that does not wait" 's/wait_for(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
+    breaks "a second product that does not wait" 's/wait_for_count(counters, \&counters->gate_up_stores\[tile.block\], needed)/true/' \
         "" "" $few
-    breaks "a sum that does not wait" 's/= wait_for(counters, \&counters->down_stores, all)/= true/' "" "" $few
+    breaks "a sum that does not wait" 's/= wait_for_count(counters, \&counters->down_stores, all)/= true/' "" "" $few
     breaks "a message without a release" 's/add_release(counter, 1)/atomicAdd(counter, 1)/' "race" "" $few
-    breaks "zeros that are not written" 's/^        consume_tile<Tile, Tile::TOKENS>/        if (tile.expert >= 0)&/' \
+    breaks "zeros that are not written" 's/^        compute_tile<Tile, Tile::TOKENS>/        if (tile.expert >= 0)&/' \
         "uninitialised global memory" "" $few --expert-map random --num-experts 8
 }
 finish

@@ -82,7 +82,8 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choose]
 /** Stores the TOPK highest-ranking of a token's `count` candidates, each at the index given by its rank. */
 template <int TOPK, int GROUPS>
-static __device__ __forceinline__ void choose(const packed_candidate *candidates, int count, packed_candidate *chosen)
+static __device__ __forceinline__ void choose_topk(const packed_candidate *candidates, int count,
+                                                   packed_candidate *chosen)
 {
     for (int own = threadIdx.x % GROUPS; own < count; own += GROUPS) {
         const packed_candidate candidate = candidates[own];
@@ -169,7 +170,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     // [many_candidates]
 
     // [many_slots]
-    choose<TOPK, GROUPS>(shared.candidates[token_in_warp], count, shared.chosen[token_in_warp]);
+    choose_topk<TOPK, GROUPS>(shared.candidates[token_in_warp], count, shared.chosen[token_in_warp]);
     __syncwarp();
     // [many_slots]
 

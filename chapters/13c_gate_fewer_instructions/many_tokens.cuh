@@ -206,7 +206,7 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
  * lane. Compares every pair and stores the best TOPK in shared.chosen. A token on the slow path has a count of 0.
  */
 template <int CANDIDATES_PER_LANE, typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose(warp_shared<Router, T> &shared, int token_in_warp, int count)
+static __device__ __forceinline__ void choose_topk(warp_shared<Router, T> &shared, int token_in_warp, int count)
 {
     constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = warp_shared<Router, T>::STRIDE, BIAS_STRIDE = warp_shared<Router, T>::BIAS_STRIDE;
@@ -325,12 +325,12 @@ static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choi
 
 // [list]
 /** Stores the ids of a group's candidates, from the highest set bit down, so that the ids are in ascending order. */
-static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
+static __device__ __forceinline__ void write_candidate_ids(unsigned passing, int first_id, int *to)
 {
-    for (; passing != 0; next++) {
+    for (; passing != 0; to++) {
         const int bit = WARP_SIZE - 1 - __clz((int)passing);
 
-        *next = first_id + WARP_SIZE - 1 - bit;
+        *to = first_id + WARP_SIZE - 1 - bit;
         passing ^= 1u << bit;
     }
 }
@@ -339,17 +339,17 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [choose_all]
 /** Chooses the experts for all tokens of a warp, none of which has more than `max_count` candidates. */
 template <typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose_for_warp(warp_shared<Router, T> &shared, int token_in_warp, int count,
-                                                       unsigned max_count)
+static __device__ __forceinline__ void choose_topk_for_warp(warp_shared<Router, T> &shared, int token_in_warp,
+                                                            int count, unsigned max_count)
 {
     constexpr int GROUPS = Router::GROUPS;
 
     if (max_count <= 2 * GROUPS)
-        choose<2, Router, Choice>(shared, token_in_warp, count);
+        choose_topk<2, Router, Choice>(shared, token_in_warp, count);
     else if (max_count <= 3 * GROUPS)
-        choose<3, Router, Choice>(shared, token_in_warp, count);
+        choose_topk<3, Router, Choice>(shared, token_in_warp, count);
     else
-        choose<warp_shared<Router, T>::CAPACITY / GROUPS, Router, Choice>(shared, token_in_warp, count);
+        choose_topk<warp_shared<Router, T>::CAPACITY / GROUPS, Router, Choice>(shared, token_in_warp, count);
     __syncwarp();
 }
 // [choose_all]
@@ -422,9 +422,9 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     const unsigned max_count = __reduce_max_sync(FULL_MASK, count);
 
-    list_candidates(passing, group * GROUP_SIZE, shared.ids[token_in_warp] + end - __popc(passing));
+    write_candidate_ids(passing, group * GROUP_SIZE, shared.ids[token_in_warp] + end - __popc(passing));
     __syncwarp();
-    choose_for_warp<Router, Choice>(shared, token_in_warp, count, max_count);
+    choose_topk_for_warp<Router, Choice>(shared, token_in_warp, count, max_count);
     // [many_unsure]
 
     // [many_weights]

@@ -17,10 +17,10 @@ enum { MAX_THREADS = 1024, EXPERTS_PER_BLOCK = 4, WRITER_THREADS = 256, ROW_THRE
 
 // [few_blocks]
 /**
- * Returns the same value as blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is slightly below
+ * Returns the same value as row_blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is slightly below
  * 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
-static __device__ int few_blocks_for(int count, const align_arguments &align)
+static __device__ int row_blocks_for_few_ids(int count, const align_arguments &align)
 {
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
@@ -28,7 +28,7 @@ static __device__ int few_blocks_for(int count, const align_arguments &align)
 /** Returns whether an id opens a row block. `rank` is the number of earlier ids of its expert. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
-    return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
+    return row_blocks_for_few_ids(rank + 1, align) > row_blocks_for_few_ids(rank, align);
 }
 // [few_blocks]
 
@@ -175,8 +175,8 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
 #pragma unroll(EXPERTS ? STATIC_EXPERTS / 4 / WARP_SIZE : 1)
     for (int e = 4 * lane; e < padded_experts; e += 4 * WARP_SIZE) {
         const int4 four = *(const int4 *)&counts[e];
-        const int blocks[4] = {few_blocks_for(four.x, align), few_blocks_for(four.y, align),
-                               few_blocks_for(four.z, align), few_blocks_for(four.w, align)};
+        const int blocks[4] = {row_blocks_for_few_ids(four.x, align), row_blocks_for_few_ids(four.y, align),
+                               row_blocks_for_few_ids(four.z, align), row_blocks_for_few_ids(four.w, align)};
 
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
             bits[k] = lane * IDS_PER_THREAD + k < words ? marks[own_index * words + lane * IDS_PER_THREAD + k] : 0;
             count += __popc(bits[k]);
         }
-        int *next_slot = align.sorted_token_ids + begin * align.block_size + scan_lanes(count) - count;
+        int *next_slot = align.sorted_token_ids + begin * align.block_size + warp_inclusive_scan(count) - count;
 
 #pragma unroll
         for (int k = 0; k < IDS_PER_THREAD; k++)

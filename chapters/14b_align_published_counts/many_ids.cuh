@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
         mark_or_shorten_last_tile(s, align, ids, end, first, tile, log_run, expert);
 #pragma unroll 1
         for (int e = thread; e < s.padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
-            const int count = sum_words(s, e);
+            const int count = count_marked_ids(s, e);
 
             if (first)
                 publish<COUNTS_PER_WORD>(row, e, s.part_counts[e] + count);
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
             good = collect_rows<EXPERTS, COUNTS_PER_WORD>(s, align, partition.workspace, sets, set_words, previous);
             if (!good)
                 break;
-            total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.padded_experts);
+            total = exclusive_scan_experts<EXPERTS, THREADS>(s.begins, s.warp_sums, s.padded_experts);
             if (thread == 0 && blockIdx.x == 0)
                 old = atomicExch(align.num_tokens_post_padded, total * align.block_size);
                 // [many_exchange]

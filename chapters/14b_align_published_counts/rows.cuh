@@ -70,7 +70,7 @@ static __device__ void publish(word64 *row, int e, int count)
  * counts 1 and 3.
  */
 template <int COUNTS_PER_WORD>
-static __device__ void store_counts(int *to, const word64 counts[2])
+static __device__ void store_unpacked_counts(int *to, const word64 counts[2])
 {
     if (COUNTS_PER_WORD == 4)
         *(int4 *)to = make_int4((int)counts[0], (int)counts[1], (int)(counts[0] >> 32), (int)(counts[1] >> 32));
@@ -132,8 +132,9 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             before[1] += earlier >> bits & mask;
             // [poll]
         }
-        store_counts<COUNTS_PER_WORD>(&s.partial[2 * team * s.padded_experts + w * COUNTS_PER_WORD], sums);
-        store_counts<COUNTS_PER_WORD>(&s.partial[(2 * team + 1) * s.padded_experts + w * COUNTS_PER_WORD], before);
+        store_unpacked_counts<COUNTS_PER_WORD>(&s.partial[2 * team * s.padded_experts + w * COUNTS_PER_WORD], sums);
+        store_unpacked_counts<COUNTS_PER_WORD>(&s.partial[(2 * team + 1) * s.padded_experts + w * COUNTS_PER_WORD],
+                                               before);
     }
     if (__syncthreads_or(!good))
         return false;
@@ -146,7 +147,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             before += s.partial[(2 * t + 1) * s.padded_experts + e];
         }
         s.counts[e] = sum;
-        s.begins[e] = blocks_for(sum, align);
+        s.begins[e] = row_blocks_for(sum, align);
         s.cursors[e] = before;
     }
     return true;

@@ -22,7 +22,7 @@ struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS_PER_THREAD;
     static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* one bit per run of ids of a tile */
     int padded_experts;                                     /* num_experts rounded up: EXPERTS, unless that is 0 */
-    int *sums;                                              /* [padded_experts / WARP_SIZE] */
+    int *warp_sums;                                         /* [padded_experts / WARP_SIZE] */
     int *part_counts;      /* [padded_experts] number of ids in this block's part, except for its last tile */
     int *tile_counts;      /* [padded_experts] number of ids in the tile */
     int *tile_begins;      /* [padded_experts] first index of the expert's ids in `staged` */
@@ -54,8 +54,8 @@ struct many_shared {
     __device__ many_shared(int4 *shared, const align_arguments &align)
         : padded_experts(padded_experts_of<EXPERTS>(align))
     {
-        sums = (int *)shared;
-        part_counts = sums + padded_experts;
+        warp_sums = (int *)shared;
+        part_counts = warp_sums + padded_experts;
         tile_counts = part_counts + padded_experts;
         tile_begins = tile_counts + padded_experts;
         counts = tile_begins + padded_experts;
@@ -69,7 +69,7 @@ struct many_shared {
 };
 // [many_shared]
 
-// [scan_experts]
+// [exclusive_scan_experts]
 /**
  * Returns the thread's next expert. If there is one thread per expert, the compiler can see that loops run at most
  * once.
@@ -81,12 +81,12 @@ static __device__ int next_expert(int e)
 }
 
 /**
- * Replaces `numbers`, one per expert, with their exclusive prefix sums, and returns the total. No barrier is needed
- * before the call if each thread wrote the numbers of its own experts; after the call, all threads may read all prefix
+ * Replaces `values`, one per expert, with their exclusive prefix sums, and returns the total. No barrier is needed
+ * before the call if each thread wrote the values of its own experts; after the call, all threads may read all prefix
  * sums.
  */
 template <int EXPERTS, int THREADS>
-static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
+static __device__ __forceinline__ int exclusive_scan_experts(int *values, int *warp_sums, int num_experts)
 {
     const int padded_experts = EXPERTS ? EXPERTS : num_experts;
     const int lane = threadIdx.x % WARP_SIZE;
@@ -94,12 +94,12 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 
 #pragma unroll 1
     for (int e = threadIdx.x; e < padded_experts; e = next_expert<EXPERTS, THREADS>(e)) {
-        const int own = numbers[e];
-        const int inclusive = scan_lanes(own);
+        const int own = values[e];
+        const int inclusive = warp_inclusive_scan(own);
 
-        numbers[e] = inclusive - own;
+        values[e] = inclusive - own;
         if (lane == WARP_SIZE - 1)
-            sums[e / WARP_SIZE] = inclusive;
+            warp_sums[e / WARP_SIZE] = inclusive;
     }
     __syncthreads();
 #pragma unroll 1
@@ -110,19 +110,19 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
         sum = 0;
 #pragma unroll(EXPERTS ? STATIC_EXPERTS / WARP_SIZE / 4 : 1)
         for (int group = 0; group < padded_experts / WARP_SIZE; group += 4) {
-            const int4 four = *(const int4 *)&sums[group];
+            const int4 four = *(const int4 *)&warp_sums[group];
 
             sum += four.x + four.y + four.z + four.w;
             before += four.x * (group < e / WARP_SIZE) + four.y * (group + 1 < e / WARP_SIZE) +
                       four.z * (group + 2 < e / WARP_SIZE) + four.w * (group + 3 < e / WARP_SIZE);
         }
         if (e < padded_experts)
-            numbers[e] += before;
+            values[e] += before;
     }
     __syncthreads();
     return sum;
 }
-// [scan_experts]
+// [exclusive_scan_experts]
 
 // [read_tile]
 /** Reads the experts of this thread's ids in a tile, that is, of every THREADS-th id. */
@@ -165,10 +165,10 @@ static __device__ __forceinline__ bool try_mark_tile(const many_shared<EXPERTS, 
 }
 // [try_mark_tile]
 
-// [sum_words]
+// [count_marked_ids]
 /** Counts expert e's set bits, both before each word (s.bases) and in total (s.tile_counts). Returns the total. */
 template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
-static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s, int e)
+static __device__ int count_marked_ids(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s, int e)
 {
     int sum = 0;
 
@@ -181,7 +181,7 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS_PER_THRE
     s.tile_begins[e] = sum;
     return sum;
 }
-// [sum_words]
+// [count_marked_ids]
 
 // [stage_tile]
 /** Sorts the tile's ids by expert in shared memory, and returns the number of ids. Ends with a barrier. */
@@ -189,7 +189,7 @@ template <int EXPERTS, int THREADS, int IDS_PER_THREAD>
 static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS_PER_THREAD> &s,
                                                  const int expert[IDS_PER_THREAD], int log_run)
 {
-    const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.padded_experts);
+    const int sum = exclusive_scan_experts<EXPERTS, THREADS>(s.tile_begins, s.warp_sums, s.padded_experts);
     const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5;
     const unsigned below = lanes_below(run % 32);
 

@@ -146,7 +146,7 @@ static __device__ __forceinline__ offset_and_total begin_of(int e, const int *co
 
 #pragma unroll
     for (int other = threadIdx.x % WARP_SIZE; other < Router::EXPERTS; other += WARP_SIZE)
-        sums += few_blocks_for(counts[other] & 0xffff, align) * (other < e ? 0x10001 : 0x10000);
+        sums += row_blocks_for_few_ids(counts[other] & 0xffff, align) * (other < e ? 0x10001 : 0x10000);
     sums = __reduce_add_sync(FULL_MASK, sums);
     return {sums & 0xffff, sums >> 16};
 }

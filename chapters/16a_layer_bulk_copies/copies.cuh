@@ -4,10 +4,10 @@
 
 #include "tiles.cuh"
 
-// [copy_rows]
+// [fill_stage_rows]
 /** Fills `num_rows` rows of a stage: lane i copies up to K_STEP of the `remaining` elements at its `from` to row i. */
-static __device__ void copy_rows(const bf16 *from, int remaining, int num_rows, bf16 (*stage)[ROW_PITCH],
-                                 mbarrier *filled)
+static __device__ void fill_stage_rows(const bf16 *from, int remaining, int num_rows, bf16 (*stage)[ROW_PITCH],
+                                       mbarrier *filled)
 {
     const int lane = threadIdx.x % WARP_SIZE, bytes = (remaining < K_STEP ? remaining : K_STEP) * (int)sizeof(bf16);
 
@@ -17,13 +17,14 @@ static __device__ void copy_rows(const bf16 *from, int remaining, int num_rows, 
     if (lane < num_rows)
         bulk_copy(stage[lane], from, bytes, filled);
 }
-// [copy_rows]
+// [fill_stage_rows]
 
 // [weights]
 /** Copies a tile's weights step by step: skips the stage for the tokens, then fills one for each consumer. */
 template <typename Tile>
-static __device__ void copy_weights(const moe_problem &problem, const work_tile &tile, const bf16 *weights, int length,
-                                    pipeline_state<Tile::STAGES> &ring_state, block_shared<Tile> &shared)
+static __device__ void copy_tile_weights(const moe_problem &problem, const work_tile &tile, const bf16 *weights,
+                                         int length, pipeline_state<Tile::STAGES> &ring_state,
+                                         block_shared<Tile> &shared)
 {
     const int stage_row = threadIdx.x % MMA_ROWS;
     const int64_t row = tile.gate_up ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
@@ -37,8 +38,8 @@ static __device__ void copy_weights(const moe_problem &problem, const work_tile 
         ring_state.next();
         for (int consumer = 0; consumer < Tile::CONSUMERS; consumer++, ring_state.next()) {
             mbarrier_wait(&shared.emptied[ring_state.index], ring_state.parity ^ 1);
-            copy_rows(from + consumer * to_next_consumer + k, length - k, MMA_ROWS, shared.ring[ring_state.index],
-                      &shared.filled[ring_state.index]);
+            fill_stage_rows(from + consumer * to_next_consumer + k, length - k, MMA_ROWS, shared.ring[ring_state.index],
+                            &shared.filled[ring_state.index]);
         }
     }
     // [weight_stages]
@@ -48,11 +49,12 @@ static __device__ void copy_weights(const moe_problem &problem, const work_tile 
 // [take]
 /** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
-static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                        block_shared<Tile> &shared)
+static __device__ void run_weight_producer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                           block_shared<Tile> &shared)
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
-    const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
+    const int num_tiles = num_blocks *
+                          (tiles_per_token_block<Tile, true>(problem) + tiles_per_token_block<Tile, false>(problem));
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
@@ -73,8 +75,8 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
         if (tile.count < 0)
             return;
         if (tile.expert >= 0)
-            copy_weights<Tile>(problem, tile, (const bf16 *)(tile.gate_up ? buffers.w13 : buffers.w2),
-                               tile.gate_up ? problem.hidden_size : problem.intermediate_size, ring_state, shared);
+            copy_tile_weights<Tile>(problem, tile, (const bf16 *)(tile.gate_up ? buffers.w13 : buffers.w2),
+                                    tile.gate_up ? problem.hidden_size : problem.intermediate_size, ring_state, shared);
         __syncwarp();
     }
 }
@@ -90,7 +92,7 @@ static __device__ void publish_positions(const moe_problem &problem, const moe_b
 
     mbarrier_wait(&shared.tile_ready[tile_state.index], tile_state.parity);
     if (tile.count >= 0) {
-        const int count = find_positions<Tile>(problem, buffers, tile.block, shared.positions[tile_state.index]);
+        const int count = read_positions<Tile>(problem, buffers, tile.block, shared.positions[tile_state.index]);
 
         __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
@@ -103,12 +105,13 @@ static __device__ void publish_positions(const moe_problem &problem, const moe_b
 // [tokens]
 /** Copies the rows of a tile's tokens, step by step, into the stage before those of the weights. */
 template <typename Tile>
-static __device__ void copy_tokens(const bf16 *from, int length, int num_rows, pipeline_state<Tile::STAGES> &ring_state,
-                                   block_shared<Tile> &shared)
+static __device__ void copy_tile_tokens(const bf16 *from, int length, int num_rows,
+                                        pipeline_state<Tile::STAGES> &ring_state, block_shared<Tile> &shared)
 {
     for (int k = 0; k < length; k += K_STEP) {
         mbarrier_wait(&shared.emptied[ring_state.index], ring_state.parity ^ 1);
-        copy_rows(from + k, length - k, num_rows, shared.ring[ring_state.index], &shared.filled[ring_state.index]);
+        fill_stage_rows(from + k, length - k, num_rows, shared.ring[ring_state.index],
+                        &shared.filled[ring_state.index]);
         for (int i = 0; i < 1 + Tile::CONSUMERS; i++)
             ring_state.next();
     }
@@ -118,10 +121,11 @@ static __device__ void copy_tokens(const bf16 *from, int length, int num_rows, p
 // [all_tokens]
 /** Copies the tokens of each tile of this block, until none is left. Called by one warp. */
 template <typename Tile>
-static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                       block_shared<Tile> &shared)
+static __device__ void run_token_producer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                          block_shared<Tile> &shared)
 {
-    const int stage_row = threadIdx.x % WARP_SIZE, needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
+    const int stage_row = threadIdx.x % WARP_SIZE,
+              needed = tiles_per_token_block<Tile, true>(problem) * Tile::CONSUMER_WARPS;
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
@@ -135,7 +139,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
             return;
         const int length = tile.gate_up ? problem.hidden_size : problem.intermediate_size;
         const bool ready = tile.gate_up || tile.expert < 0 ||
-                           wait_for(counters, &counters->gate_up_stores[tile.block], needed);
+                           wait_for_count(counters, &counters->gate_up_stores[tile.block], needed);
         const int position = stage_row < tile.count ? shared.positions[tile_state.index][stage_row] : 0;
         const bf16 *from = (const bf16 *)(tile.gate_up ? buffers.hidden : buffers.intermediate) +
                            (int64_t)(tile.gate_up ? position / problem.topk : position) * length;
@@ -146,7 +150,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
             from = (const bf16 *)buffers.w2; /* any address will do, because the output becomes NaN */
         mbarrier_arrive(&shared.tile_released[tile_state.index]);
         if (tile.expert >= 0)
-            copy_tokens<Tile>(from, length, tile.count, ring_state, shared);
+            copy_tile_tokens<Tile>(from, length, tile.count, ring_state, shared);
     }
     // [token_tiles]
 }

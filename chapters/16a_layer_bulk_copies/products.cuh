@@ -113,10 +113,10 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 }
 // [store]
 
-// [consume_tile]
+// [compute_tile]
 /** Computes and stores a tile. */
 template <typename Tile>
-static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
+static __device__ __forceinline__ void compute_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const work_tile &tile, const int *positions,
                                                     pipeline_state<Tile::STAGES> &ring_state,
                                                     block_shared<Tile> &shared)
@@ -127,13 +127,13 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     multiply<Tile>(sums, tile.expert >= 0 ? length : 0, tile.count, ring_state, shared);
     store<Tile>(problem, buffers, tile, positions, sums);
 }
-// [consume_tile]
+// [compute_tile]
 
 // [consume]
 /** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
-static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                               block_shared<Tile> &shared)
+static __device__ void run_consumer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                    block_shared<Tile> &shared)
 {
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
@@ -144,8 +144,8 @@ static __device__ void consume(const moe_problem &problem, const moe_buffers &bu
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile>(problem, buffers, tile, shared.positions[tile_state.index], ring_state, shared);
-        count_up(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
+        compute_tile<Tile>(problem, buffers, tile, shared.positions[tile_state.index], ring_state, shared);
+        increment_once_per_warp(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
         mbarrier_arrive(&shared.tile_released[tile_state.index]);
     }
 }

@@ -86,7 +86,7 @@ struct counters {
 };
 
 /** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
-static __device__ void count_up(int *counter)
+static __device__ void increment_once_per_warp(int *counter)
 {
     __syncwarp();
     if (threadIdx.x % WARP_SIZE == 0)
@@ -97,7 +97,7 @@ static __device__ void count_up(int *counter)
  * Makes the warp wait until the counter reaches `count`. Returns false if the counter has not reached it because this
  * warp's wait, or another warp's, has timed out.
  */
-static __device__ bool wait_for(counters *all, const int *counter, int count)
+static __device__ bool wait_for_count(counters *all, const int *counter, int count)
 {
     bool reached = load_acquire(counter) >= count;
 
@@ -114,7 +114,7 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 // [find_tile]
 /** Returns the number of tiles that one block of tokens has in a product. */
 template <typename Tile, bool GATE_UP>
-static __host__ __device__ int tiles_of(const moe_problem &problem)
+static __host__ __device__ int tiles_per_token_block(const moe_problem &problem)
 {
     const int outputs = Tile::WEIGHT_ROWS / (GATE_UP ? 2 : 1),
               width = GATE_UP ? problem.intermediate_size : problem.hidden_size;
@@ -130,9 +130,10 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 template <typename Tile>
 static __device__ work_tile find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
 {
-    const int lane = threadIdx.x % WARP_SIZE, gate_up_tiles = num_blocks * tiles_of<Tile, true>(problem);
+    const int lane = threadIdx.x % WARP_SIZE, gate_up_tiles = num_blocks * tiles_per_token_block<Tile, true>(problem);
     const bool gate_up = item < gate_up_tiles;
-    const int tiles = gate_up ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
+    const int tiles = gate_up ? tiles_per_token_block<Tile, true>(problem)
+                              : tiles_per_token_block<Tile, false>(problem);
     const int number = gate_up ? item : item - gate_up_tiles, outputs = Tile::WEIGHT_ROWS / (gate_up ? 2 : 1);
     const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
     const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
@@ -147,7 +148,7 @@ static __device__ work_tile find_tile(const moe_problem &problem, const int *exp
 
 /** Reads a block's positions, which end with its padding. Returns the number of positions that are not padding. */
 template <typename Tile>
-static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
+static __device__ int read_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
     const int *const slots = buffers.sorted_token_ids + (int64_t)block * problem.block_size;

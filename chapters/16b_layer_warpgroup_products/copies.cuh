@@ -7,8 +7,8 @@
 // [weights]
 /** Starts copying the weights of a step: two boxes of 64 rows for each consumer. */
 template <typename Tile>
-static __device__ void copy_weights(const moe_problem &problem, const work_tile &tile, const tensor_map *weights, int k,
-                                    bf16 (*stage)[K_STEP], mbarrier *filled)
+static __device__ void copy_step_weights(const moe_problem &problem, const work_tile &tile, const tensor_map *weights,
+                                         int k, bf16 (*stage)[K_STEP], mbarrier *filled)
 {
     mbarrier_arrive_expect(filled, Tile::WEIGHT_ROWS * K_STEP * sizeof(bf16));
 #pragma unroll
@@ -25,11 +25,12 @@ static __device__ void copy_weights(const moe_problem &problem, const work_tile 
 // [take]
 /** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
-static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                        const tensor_map *w13, const tensor_map *w2, block_shared<Tile> &shared)
+static __device__ void run_weight_producer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                           const tensor_map *w13, const tensor_map *w2, block_shared<Tile> &shared)
 {
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
-    const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
+    const int num_tiles = num_blocks *
+                          (tiles_per_token_block<Tile, true>(problem) + tiles_per_token_block<Tile, false>(problem));
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
@@ -54,8 +55,8 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
             for (int k = 0; k < (tile.gate_up ? problem.hidden_size : problem.intermediate_size);
                  k += K_STEP, ring_state.next()) {
                 mbarrier_wait(&shared.emptied[ring_state.index], ring_state.parity ^ 1);
-                copy_weights<Tile>(problem, tile, tile.gate_up ? w13 : w2, k, shared.ring[ring_state.index],
-                                   &shared.filled[ring_state.index]);
+                copy_step_weights<Tile>(problem, tile, tile.gate_up ? w13 : w2, k, shared.ring[ring_state.index],
+                                        &shared.filled[ring_state.index]);
             }
         // [stages]
         __syncwarp();
@@ -73,7 +74,7 @@ static __device__ void publish_positions(const moe_problem &problem, const moe_b
 
     mbarrier_wait(&shared.tile_ready[tile_state.index], tile_state.parity);
     if (tile.count >= 0) {
-        const int count = find_positions<Tile>(problem, buffers, tile.block, shared.positions[tile_state.index]);
+        const int count = read_positions<Tile>(problem, buffers, tile.block, shared.positions[tile_state.index]);
 
         __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
@@ -89,9 +90,10 @@ static __device__ void publish_positions(const moe_problem &problem, const moe_b
  * offsets in chunks from row 0; NO_ROW stands for a row of zeros.
  */
 template <typename Tile>
-static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length,
-                                                   const unsigned (&rows)[Tile::TOKEN_COPIES], int num_rows,
-                                                   pipeline_state<Tile::STAGES> &ring_state, block_shared<Tile> &shared)
+static __device__ __forceinline__ void copy_tile_tokens(const bf16 *tokens, int length,
+                                                        const unsigned (&rows)[Tile::TOKEN_COPIES], int num_rows,
+                                                        pipeline_state<Tile::STAGES> &ring_state,
+                                                        block_shared<Tile> &shared)
 {
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, chunk = thread % CHUNKS_PER_ROW;
     const int4 *from = (const int4 *)tokens + chunk;
@@ -117,11 +119,11 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 // [all_tokens]
 /** Copies the tokens of each tile of this block, until none is left. Called by three warps. */
 template <typename Tile>
-static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                                       block_shared<Tile> &shared)
+static __device__ void run_token_producer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                          block_shared<Tile> &shared)
 {
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE,
-              needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
+              needed = tiles_per_token_block<Tile, true>(problem) * Tile::CONSUMER_WARPS;
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
 
@@ -137,7 +139,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
             return;
         const int length = tile.gate_up ? problem.hidden_size : problem.intermediate_size;
         const bool ready = tile.gate_up || tile.expert < 0 ||
-                           wait_for(counters, &counters->gate_up_stores[tile.block], needed);
+                           wait_for_count(counters, &counters->gate_up_stores[tile.block], needed);
 
 #pragma unroll
         for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
@@ -150,8 +152,8 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
         }
         mbarrier_arrive(&shared.tile_released[tile_state.index]);
         if (tile.expert >= 0)
-            copy_tokens<Tile>((const bf16 *)(tile.gate_up ? buffers.hidden : buffers.intermediate), length, rows,
-                              (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, ring_state, shared);
+            copy_tile_tokens<Tile>((const bf16 *)(tile.gate_up ? buffers.hidden : buffers.intermediate), length, rows,
+                                   (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, ring_state, shared);
     }
 }
 // [all_tokens]

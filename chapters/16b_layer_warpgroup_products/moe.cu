@@ -103,17 +103,18 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         if constexpr (Tile::MOVES_REGISTERS)
             registers_decrease<56>();
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, shared);
+            run_weight_producer<Tile>(problem, buffers, counters, &w13, &w2, shared);
         else
-            copy_all_tokens<Tile>(problem, buffers, counters, shared);
+            run_token_producer<Tile>(problem, buffers, counters, shared);
         leave<Tile>(problem, buffers, counters);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
             registers_increase<224>();
-        consume<Tile>(problem, buffers, counters, shared);
+        run_consumer<Tile>(problem, buffers, counters, shared);
         const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
-        const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
-        const bool good = wait_for(counters, &counters->down_stores, all) && *(volatile int *)&counters->failed == 0;
+        const int all = num_blocks * tiles_per_token_block<Tile, false>(problem) * Tile::CONSUMER_WARPS;
+        const bool good = wait_for_count(counters, &counters->down_stores, all) &&
+                          *(volatile int *)&counters->failed == 0;
 
         sum<Tile>(problem, buffers, good);
         leave<Tile>(problem, buffers, counters);

@@ -100,30 +100,30 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 }
 // [store]
 
-// [consume_tile]
+// [compute_tile]
 /** Computes a tile with the narrowest product that can hold its tokens. */
 template <typename Tile, int N>
-static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
+static __device__ __forceinline__ void compute_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const work_tile &tile, const int *positions,
                                                     pipeline_state<Tile::STAGES> &ring_state,
                                                     block_shared<Tile> &shared)
 {
     if constexpr (N > TOKEN_STEP)
         if (tile.count <= N - TOKEN_STEP)
-            return consume_tile<Tile, N - TOKEN_STEP>(problem, buffers, tile, positions, ring_state, shared);
+            return compute_tile<Tile, N - TOKEN_STEP>(problem, buffers, tile, positions, ring_state, shared);
     const int length = tile.gate_up ? problem.hidden_size : problem.intermediate_size;
     float sums[2][N / 2] = {};
 
     multiply<Tile, N>(sums, tile.expert >= 0 ? length / K_STEP : 0, ring_state, shared);
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
-// [consume_tile]
+// [compute_tile]
 
 // [consume]
 /** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
-static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
-                               block_shared<Tile> &shared)
+static __device__ void run_consumer(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                    block_shared<Tile> &shared)
 {
     pipeline_state<Tile::STAGES> ring_state;
     pipeline_state<2> tile_state;
@@ -134,9 +134,9 @@ static __device__ void consume(const moe_problem &problem, const moe_buffers &bu
 
         if (tile.count < 0)
             return;
-        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, shared.positions[tile_state.index], ring_state,
+        compute_tile<Tile, Tile::TOKENS>(problem, buffers, tile, shared.positions[tile_state.index], ring_state,
                                          shared);
-        count_up(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
+        increment_once_per_warp(tile.gate_up ? &counters->gate_up_stores[tile.block] : &counters->down_stores);
         mbarrier_arrive(&shared.tile_released[tile_state.index]);
     }
 }

@@ -66,7 +66,7 @@ static __device__ int expert_of(Id id, int num_experts)
  * Returns the number of row blocks that `count` < 2^31 ids need: count / block_size, rounded up. The quotient obtained
  * with the reciprocal is too small by at most 1.
  */
-static __device__ int blocks_for(int count, const align_arguments &align)
+static __device__ int row_blocks_for(int count, const align_arguments &align)
 {
     const unsigned quotient = __umulhi((unsigned)count, align.reciprocal);
     const unsigned remainder = (unsigned)count - quotient * (unsigned)align.block_size;
@@ -81,21 +81,21 @@ static __device__ unsigned lanes_below(int lane)
 }
 // [helpers]
 
-// [scan_lanes]
+// [warp_inclusive_scan]
 /** Returns the inclusive scan of the lanes' values: the sum of this lane's value and those of the lanes below it. */
-static __device__ __forceinline__ int scan_lanes(int number)
+static __device__ __forceinline__ int warp_inclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
-        const int below = __shfl_up_sync(FULL_MASK, number, offset);
+        const int below = __shfl_up_sync(FULL_MASK, value, offset);
 
-        number += below * (lane >= offset);
+        value += below * (lane >= offset);
     }
-    return number;
+    return value;
 }
-// [scan_lanes]
+// [warp_inclusive_scan]
 
 // [close]
 /**
@@ -106,7 +106,7 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
                                  int warps_per_group)
 {
     const int thread = warp_in_group * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = warps_per_group * WARP_SIZE;
-    const int end = blocks_for(count, align) + begin;
+    const int end = row_blocks_for(count, align) + begin;
     const int local = align.expert_map ? align.expert_map[expert] : expert;
 
 #pragma unroll 1

@@ -16,7 +16,7 @@ struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal, addend; /* multiplier and addend in few_blocks_for() */
+    unsigned reciprocal, addend; /* multiplier and addend in row_blocks_for_few_ids() */
     int capacity, capacity_blocks;
 };
 
@@ -47,7 +47,7 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
  * n / 2^20, while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most
  * 1,023 * 512 < 2^20, the quotient is exact.
  */
-static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
+static __device__ __forceinline__ int row_blocks_for_few_ids(int count, const align_arguments &align)
 {
     return (int)(((unsigned)count * align.reciprocal + align.addend) >> 20);
 }
@@ -60,7 +60,7 @@ static __device__ __forceinline__ int few_blocks_for(int count, const align_argu
  */
 static __device__ __forceinline__ void pad_group(const align_arguments &align, int local_id, int count, int begin)
 {
-    const int lane = threadIdx.x % 32, end = few_blocks_for(count, align) + begin;
+    const int lane = threadIdx.x % 32, end = row_blocks_for_few_ids(count, align) + begin;
 
 #pragma unroll 1
     for (unsigned slot = begin * align.block_size + count + lane; slot < (unsigned)(end * align.block_size); slot += 32)

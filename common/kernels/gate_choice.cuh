@@ -122,7 +122,7 @@ static inline weighting weighting_of(const gate_problem *problem)
  * Returns dividend / divisor for divisors from 2^-126 to 2^126; the result is exact if the quotient is representable.
  * The approximate quotient is off by up to two ulps; the remainder is used to correct it.
  */
-static __device__ __forceinline__ float quotient(float dividend, float divisor)
+static __device__ __forceinline__ float divide_approx(float dividend, float divisor)
 {
     const float reciprocal = __fdividef(1.0f, divisor), quick = dividend * reciprocal;
 
@@ -136,7 +136,7 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting params, float score, float sum)
 {
-    const float weight = params.renormalize && sum != 0.0f ? round_to<T>(quotient(score, sum)) : score;
+    const float weight = params.renormalize && sum != 0.0f ? round_to<T>(divide_approx(score, sum)) : score;
 
     return weight * params.scale;
 }
