@@ -63,7 +63,7 @@ write_arch() {
         notice='no GPU here: compiling for sm_90; GPU_ARCH=sm_NN chooses another'
     fi
     [ "$arch" = every ] || expr "$arch" : 'sm_[0-9][0-9][0-9]\{0,1\}a\{0,1\}$' >/dev/null ||
-        fail 2 "GPU_ARCH=$arch: it must be sm_ and the compute capability, such as sm_90 or sm_90a"
+        fail 2 "GPU_ARCH=$arch: it must be sm_ and the compute capability, such as sm_90"
     [ -f "$1" ] && [ "$(cat "$1")" = "$arch" ] && return
     check_arch
     [ -z "$notice" ] || echo "nvcc.sh: $notice"

@@ -59,7 +59,7 @@ refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids
 refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 slots" --capacity 128
 refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 slots" --capacity 26304
 refuses "no capacity" "--capacity: 0; these ids need at least 3 slots" --counts 1,1,1 --block-size 1 --capacity 0
-refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" \
+refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64 that all groups and their pads fit in" \
     --capacity 32513
 refuses "a negative capacity" "--capacity: -64; it must be 0 or more" --capacity -64
 refuses "a capacity beyond int" "--capacity: 2147483648; it must be 0 to 2147483647" --capacity 2147483648
@@ -67,13 +67,13 @@ refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --
 refuses "a negative offset" "--misalign: -1; it must be 0 to 3" --misalign -1
 refuses "an unknown kernel" "--kernel: 'tiny'; it must be one of auto, large, small" --kernel tiny
 refuses "another number of experts than the data's" \
-    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another shape needs --dist)" \
+    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another number needs generated input: --dist NAME)" \
         --num-experts 128
 ends_early "$program" --kernel small
-matches "a kernel that does not take so many experts: says why" "$name: --kernel small: *" "$said"
+matches "a kernel that does not take so many experts: says why" "$name: --num-experts: 256 is more than 96; with --kernel small, *" "$said"
 equal "a kernel that does not take so many experts: exit, lines, output, files" "2 1 0 no" "$ended"
 ends_early "$program" --num-experts 100000 --dist uniform
-matches "more experts than the chapter takes: says why" "$name: --num-experts: more than *" "$said"
+matches "more experts than the chapter takes: says why" "$name: --num-experts: 100000 is more than *" "$said"
 equal "more experts than the chapter takes: exit, lines, output, files" "2 1 0 no" "$ended"
 
 # --- the input ---
@@ -142,8 +142,8 @@ bad_map() {
         --expert-map "$scratch/map.npy"
 }
 
-bad_map "a map too short" "3 values for 4 experts; each needs one" i4 0 1 2
-bad_map "a map too long" "5 values for 4 experts; each needs one" i8 0 1 2 3 4
+bad_map "a map too short" "3 values for 4 experts; each needs one, its local number or -1" i4 0 1 2
+bad_map "a map too long" "5 values for 4 experts; each needs one, its local number or -1" i8 0 1 2 3 4
 bad_map "a local expert beyond the last" "2 at index 3; the 2 local experts are 0 to 1, each once, and others are -1" \
     i4 0 -1 -1 2
 bad_map "a local expert below none" "-2 at index 1; the 3 local experts are 0 to 2, each once, and others are -1" i8 0 \
@@ -275,7 +275,7 @@ hostile "$program" <<'END'
 2|*: --check-all: makes its problems itself; leave out --out|$P --check-all --out "$S/o"
 2|*: --check-all: makes its problems itself; leave out --trace|$P --check-all --trace "$S/t.json"
 2|*: --check-all: makes its problems itself; leave out --kernel|$P --kernel small --check-all
-2|*: --counts: '?1' is not a whole number|$P --counts "1,$(printf '\n1')"
+2|*: --counts: '?1' is not a whole number (leave out the white space)|$P --counts "1,$(printf '\n1')"
 2|*: --counts: '+1' is not a whole number|$P --counts +1
 2|*: a device, a pipe or a socket; a regular file is read|$P --topk-ids "$scratch/pipe"
 2|*: a device, a pipe or a socket; a regular file is read|$P --expert-map "$scratch/pipe"

@@ -96,7 +96,7 @@ static void limits_are_named(void **state)
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 2, .capacity = 2147483648},
                    "--capacity: sorted_token_ids with 2147483648 slots; it can have 0 to 2147483647");
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 64, .capacity = 100},
-                   "--capacity: 100; it must be a multiple of --block-size 64");
+                   "--capacity: 100; it must be a multiple of --block-size 64 that all groups and their pads fit in");
 }
 
 static void the_ends_of_the_limits_are_allowed(void **state)
@@ -577,9 +577,9 @@ static void wrong_maps_are_rejected(void **state)
     static const int32_t twice[] = {1, 0, -1, 0}, single[] = {-1, -1, -1, 1};
 
     (void)state;
-    assert_map_refused(right, 3, 4, "--expert-map: 3 values for 4 experts; each needs one");
-    assert_map_refused(right, 1, 4, "--expert-map: 1 value for 4 experts; each needs one");
-    assert_map_refused(right, 4, 1, "--expert-map: 4 values for 1 expert; each needs one");
+    assert_map_refused(right, 3, 4, "--expert-map: 3 values for 4 experts; each needs one, its local number or -1");
+    assert_map_refused(right, 1, 4, "--expert-map: 1 value for 4 experts; each needs one, its local number or -1");
+    assert_map_refused(right, 4, 1, "--expert-map: 4 values for 1 expert; each needs one, its local number or -1");
     assert_map_refused(below, 4, 4,
                        "--expert-map: -2 at index 2; the 3 local experts are 0 to 2, each once, and others are -1");
     assert_map_refused(above, 4, 4,

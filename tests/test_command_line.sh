@@ -76,7 +76,9 @@ refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv
 refuses "an unknown bias type" "--bias-dtype: 'f64'; it must be one of f32, same" --bias-dtype f64
 refuses "renormalise twice" "--renormalize: '2'; it must be 0 or 1" --renormalize 2
 refuses "renormalise by a word" "--renormalize: 'true'; it must be 0 or 1" --renormalize true
-refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a finite number" --routed-scaling-factor big
+refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a number" --routed-scaling-factor big
+refuses "a scale with a decimal comma" "--routed-scaling-factor: '2,5' is not a number (a decimal point is written '.')" \
+    --routed-scaling-factor 2,5
 refuses "an infinite scale" "--routed-scaling-factor: 'inf' is not a finite number" --routed-scaling-factor inf
 refuses "two inputs" "--dist: the input is --logits" --logits x.npy --dist normal
 refuses "another shape than the data's" "--num-experts: 128;" --num-experts 128
@@ -251,7 +253,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --check-all: makes its problems itself; leave out --num-tokens; --check-corners or --check-share N takes less time|$P --num-tokens=3 --check-all
 2|*: --check-all: makes its problems itself; leave out --dist|$P --seed 1 --dist uniform --check-all
 2|*: --check-all: makes its problems itself; leave out --bench|$P --check-all --bench
-2|*: --num-tokens: '?3' is not a whole number|$P --num-tokens "$(printf '\t3')"
+2|*: --num-tokens: '?3' is not a whole number (leave out the white space)|$P --num-tokens "$(printf '\t3')"
 2|*: --num-tokens: '+3' is not a whole number|$P --num-tokens +3
 2|*: --num-tokens: '0x3' is not a whole number|$P --num-tokens 0x3
 2|*: : unexpected; every argument has a flag, --help lists them|$P ""

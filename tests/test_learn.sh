@@ -264,7 +264,7 @@ exercises/mine/02_warp_maximum.cu:'"$line"': error: a kernel has no dynamic_cast
 # no_file NAME PATTERN: checks that the learner's file is rejected, with a line that explains how to restore it
 no_file() {
     refuses "$1" \
-        "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back, and keeps what is there)" \
+        "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back and keeps a copy of what is there)" \
         run 02
 }
 : >"$first"
@@ -873,7 +873,7 @@ hostile "$b/learn" <<'END'
 2|learn: standard output: cannot be written: No space left on device|$P --version >/dev/full
 2||cd "$tree"; $P list >&- 2>&- <&-
 0||cd "$tree"; env -i $P list
-2|learn: --seed: '?1' is not a whole number|cd "$tree"; $P run --seed "$(printf '\t1')"
+2|learn: --seed: '?1' is not a whole number (leave out the white space)|cd "$tree"; $P run --seed "$(printf '\t1')"
 2|learn: 'a?[[]31m' is no command; *|$P "$(printf 'a\033[31m')"
 2|learn: exercises/*: Too many open files|cd "$tree"; ulimit -n 6; $P run 02_w
 0||cd "$tree"; grep -q "02_warp_maximum failed" "$mine/.progress"

@@ -86,7 +86,7 @@ refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half a
 refuses "w13 without rows" "$scratch/empty.npy: its shape is (2, 0, 8), [experts, 2 * intermediate, hidden]: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 \
     "$scratch/empty.npy"
 refuses "w2 of another intermediate size" \
-    "$scratch/other.npy: its shape is (2, 8, 3), [experts, hidden, intermediate]: 3 as --intermediate-size; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 \
+    "$scratch/other.npy: its shape is (2, 8, 3), [experts, hidden, intermediate], so --intermediate-size would be 3; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 \
         "$scratch/other.npy"
 refuses "another hidden size than the file's" "--hidden-size: 16; $scratch/hidden.npy has 8" --hidden-size 16 \
     --hidden "$scratch/hidden.npy"
@@ -96,7 +96,7 @@ refuses "files with different numbers of rows" \
         --topk-ids "$scratch/ids.npy"
 floats three "(3, 3)" 9
 refuses "another number of weights than of ids" \
-    "$scratch/three.npy: its shape is (3, 3), [tokens, topk]: 3 as --topk; $scratch/ids.npy has 2; topk-weights has one weight for each id of topk-ids: take both from one run" \
+    "$scratch/three.npy: its shape is (3, 3), [tokens, topk], so --topk would be 3; $scratch/ids.npy has 2; topk-weights has one weight for each id of topk-ids: take both from one run" \
     --topk-ids "$scratch/ids.npy" --topk-weights "$scratch/three.npy"
 refuses "an empty name" "--w13: '' is not a file's name" --w13 ''
 refuses "a seed of nothing" "--seed: no input of this run is generated; leave it out" --seed 3 \
@@ -111,7 +111,7 @@ refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert i
     --topk-ids "$scratch/far.npy" --num-experts 2
 refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" \
     --topk-ids "$scratch/below.npy" --num-experts 2
-refuses "a map of other experts" "--expert-map: 3 values for 2 experts; each needs one" --w13 "$scratch/w13.npy" \
+refuses "a map of other experts" "--expert-map: 3 values for 2 experts; each needs one, its local number or -1" --w13 "$scratch/w13.npy" \
     --expert-map "$scratch/map.npy"
 printf '\000\000\200\177' | dd of="$scratch/hidden.npy" bs=1 seek=$((128 + 4 * 9)) conv=notrunc 2>/dev/null
 refuses "infinity" "$scratch/hidden.npy: element 9 is inf in bf16; it must be finite" --hidden "$scratch/hidden.npy"

@@ -4,8 +4,9 @@
 static const char *unsupported_reason(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
-        return "--kernel small: more than 96 experts; a row of counters for each of 128 threads exceeds the 48 KB of "
-               "shared memory that a block may have; --kernel auto uses the large kernel for them";
+        return "--num-experts: more than 96; with --kernel small, a row of counters for each of 128 threads must fit "
+               "in "
+               "the 48 KB of shared memory that a block may have; --kernel auto uses the large kernel for them";
     if (problem->num_experts > 12255)
         return "--num-experts: more than 12255; their counters, a total and 32 sums exceed the 48 KB of shared memory "
                "that a block may have";

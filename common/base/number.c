@@ -16,7 +16,8 @@ bool parse_integer(const char *flag, const char *text, int64_t least, int64_t mo
     errno = 0;
     *value = strtoll(text, &end, 10);
     if (end == text || *end || isspace((unsigned char)text[0]) || text[0] == '+')
-        return error_set(error, "--%s: '%s' is not a whole number", flag, text);
+        return error_set(error, "--%s: '%s' is not a whole number%s", flag, text,
+                         isspace((unsigned char)text[0]) ? " (leave out the white space)" : "");
     if (*value < least && most >= INT_MAX) /* only the type limits the value from above */
         return error_set(error, "--%s: %s; it must be %" PRId64 " or more", flag, text, least);
     if (errno == ERANGE || *value < least || *value > most)
@@ -49,6 +50,8 @@ bool parse_float(const char *flag, const char *text, float *value, struct error 
     char *end;
 
     *value = strtof(text, &end);
-    return (end != text && !*end && !isspace((unsigned char)text[0]) && isfinite(*value)) ||
-           error_set(error, "--%s: '%s' is not a finite number", flag, text);
+    if (end == text || *end || isspace((unsigned char)text[0]))
+        return error_set(error, "--%s: '%s' is not a number%s", flag, text,
+                         *end == ',' ? " (a decimal point is written '.')" : "");
+    return isfinite(*value) || error_set(error, "--%s: '%s' is not a finite number", flag, text);
 }

@@ -53,7 +53,10 @@ def format_number(number):
 def run_of(name):
     """Returns the program and the arguments of a run. "08" is chapter 08, and "08_plain_tree" is another build of its
     kernel; either name may end in the number of experts, as in "08_e32", or of tokens, as in "08_t256"."""
-    number, twin, experts, tokens = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name).groups(default="")
+    parts = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name)
+    if not parts:
+        raise ValueError(f"'{name}' names no run; a run begins with its chapter's two digits, such as 06 or 13a")
+    number, twin, experts, tokens = parts.groups(default="")
     chapters = results.chapters(number)
     if not chapters:
         raise ValueError(f"'{number}' is no chapter with a kernel")

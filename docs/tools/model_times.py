@@ -173,6 +173,9 @@ def main():
         given = " ".join(sys.argv[1:]) or "nothing"
         print(f"model_times.py: {given}; it must be {', '.join(list(tables)[:-1])} or layers", file=sys.stderr)
         return 2
+    if not FOLDER.is_dir():
+        print(f"model_times.py: {FOLDER}: not found here; run it in the repository's root", file=sys.stderr)
+        return 1
     print("\n".join(tables[sys.argv[1]]()))
     return 0
 

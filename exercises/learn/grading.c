@@ -57,7 +57,7 @@ static int refuse_file(const struct learn_session *learn, const struct attempt *
 {
     struct error error;
 
-    error_set(&error, "%s ('%s reset %s' brings the original back, and keeps what is there)", why->text,
+    error_set(&error, "%s ('%s reset %s' brings the original back and keeps a copy of what is there)", why->text,
               learn->program_path, attempt->exercise->name);
     return learn_print_error(&error);
 }

@@ -113,8 +113,9 @@ static bool begin_region(struct search *search, const struct line *line, const c
 static bool end_region(struct search *search, const struct line *line, const char *name, struct error *error)
 {
     if (!search->open)
-        return error_set(error, "%s:%d: // END %s has no // TODO %s before it", search->text->path, line->number, name,
-                         name);
+        return error_set(error,
+                         "%s:%d: // END %s has no // TODO %s before it; put that line back before the region's code",
+                         search->text->path, line->number, name, name);
     if (strcmp(search->open->name, name) != 0)
         return error_set(error, "%s:%d: // END %s stands inside the region %s, before its // END %s",
                          search->text->path, line->number, name, search->open->name, search->open->name);

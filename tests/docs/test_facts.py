@@ -209,6 +209,7 @@ class Values(course.Course):
                            ('us("f32 03_third", 2)', "no time of 2 tokens is recorded of 'f32 03_third'"),
                            ('floor_us("f32 03_third", 512)', "no floor of 512 tokens is recorded of 'f32 03_third'"),
                            ('report("03", "input")', "'03' reports no number 'input'"),
+                           ('count("3", "shuffles")', "'3' names no run; a run begins with its chapter's two digits"),
                            ('step_us("ours", 1)', "no step of 1 sequences is recorded of 'ours'"),
                            ('figure("cycles", "b")', "no figure 'b' is recorded of 'cycles'")):
             with self.subTest(words):

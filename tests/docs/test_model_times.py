@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -35,6 +37,12 @@ class Tables(unittest.TestCase):
                 head, *rows = make()
                 self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
                 self.assertEqual({len(head)}, {len(row) for row in rows})
+
+    def test_another_folder_than_the_root(self):
+        program = pathlib.Path(model_times.__file__).resolve()
+        done = subprocess.run([sys.executable, program, "steps"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "", "model_times.py: docs/results/model: not found here; run it in the repository's root\n"))
 
     def test_calls(self):
         self.record("calls.json", CALLS)

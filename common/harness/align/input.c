@@ -356,8 +356,9 @@ bool align_convert_expert_map(const struct npy_array *source, int num_experts, i
     bool right;
 
     if (length != num_experts)
-        return error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s; each needs one", length,
-                         length == 1 ? "" : "s", num_experts, num_experts == 1 ? "" : "s");
+        return error_set(error,
+                         "--expert-map: %" PRId64 " value%s for %d expert%s; each needs one, its local number or -1",
+                         length, length == 1 ? "" : "s", num_experts, num_experts == 1 ? "" : "s");
     for (int e = 0; e < num_experts; e++) {
         const int64_t local = align_load_id(&from, source->data, e);
 

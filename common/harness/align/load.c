@@ -140,7 +140,9 @@ static bool settle_problem(struct align_options *options, const struct align_imp
     }
     if (!align_problem_check(problem, error))
         return false;
-    return check_supported(align_unsupported_reason(implementation, problem), error);
+    return check_supported(align_unsupported_reason(implementation, problem),
+                           (const struct option_value[]){{"num-experts", problem->num_experts, NULL}, {NULL, 0, NULL}},
+                           error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */

@@ -51,8 +51,10 @@ bool align_problem_check(const struct align_problem *problem, struct error *erro
         return error_set(error, "--capacity: sorted_token_ids with %" PRId64 " slots; it can have 0 to %d",
                          problem->capacity, INT32_MAX);
     if (problem->capacity % problem->block_size != 0)
-        return error_set(error, "--capacity: %" PRId64 "; it must be a multiple of --block-size %d", problem->capacity,
-                         problem->block_size);
+        return error_set(error,
+                         "--capacity: %" PRId64
+                         "; it must be a multiple of --block-size %d that all groups and their pads fit in",
+                         problem->capacity, problem->block_size);
     return true;
 }
 

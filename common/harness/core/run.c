@@ -6,29 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-bool check_supported(const char *unsupported_reason, struct error *error)
+/** Returns whether a reason says what an option's value is not: "not a multiple of 64" or "more than 32;". */
+static bool is_about_value(const char *reason)
 {
-    error->problem_is_unsupported = unsupported_reason != NULL;
-    return !unsupported_reason || error_set(error, "%s", unsupported_reason);
+    static const char not_a[] = "not a ", more[] = "more than ";
+    const bool is_limit = strncmp(reason, more, strlen(more)) == 0;
+    const char *const limit = reason + strlen(more);
+
+    return strncmp(reason, not_a, strlen(not_a)) == 0 || (is_limit && limit[strspn(limit, "0123456789")] == ';');
 }
 
-bool check_supported_number(const char *unsupported_reason, const char *flag, int64_t value, struct error *error)
+bool check_option_supported(const char *unsupported_reason, const struct option_value *value, struct error *error)
 {
-    static const char multiple[] = "not a multiple of ", more[] = "more than ";
     char prefix[64];
-    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "--%s: ", flag);
+    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "--%s: ", value->flag);
 
     if (!unsupported_reason || strncmp(unsupported_reason, prefix, length) != 0)
         return true;
-    const char *const what = unsupported_reason + length;
-    const size_t words = strncmp(what, multiple, strlen(multiple)) == 0 ? strlen(multiple)
-                         : strncmp(what, more, strlen(more)) == 0       ? strlen(more)
-                                                                        : 0;
-
-    if (words == 0 || what[words + strspn(what + words, "0123456789")] != ';')
-        return check_supported(unsupported_reason, error);
     error->problem_is_unsupported = true;
-    return error_set(error, "%s%" PRId64 " is %s", prefix, value, what);
+    return is_about_value(unsupported_reason + length)
+               ? error_set(error, "%s%" PRId64 "%s is %s", prefix, value->value, value->origin ? value->origin : "",
+                           unsupported_reason + length)
+               : error_set(error, "%s", unsupported_reason);
+}
+
+bool check_supported(const char *unsupported_reason, const struct option_value *values, struct error *error)
+{
+    for (; values->flag; values++)
+        if (!check_option_supported(unsupported_reason, values, error))
+            return false;
+    error->problem_is_unsupported = unsupported_reason != NULL;
+    return !unsupported_reason || error_set(error, "%s", unsupported_reason);
 }
 
 bool error_set_launch_failure(cudaError_t status, struct error *error)

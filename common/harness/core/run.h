@@ -35,14 +35,21 @@ struct checked_launch {
  */
 bool checked_launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
 
-/** Checks that `unsupported_reason` is NULL. If it is not, sets the error to this reason and returns false. */
-bool check_supported(const char *unsupported_reason, struct error *error);
+/** An option's value, which a message repeats. */
+struct option_value {
+    const char *flag; /**< the option without "--"; NULL after the last value */
+    int64_t value;
+    const char *origin; /**< where the value comes from if not from the option, as " (default)", or NULL */
+};
+
 /**
- * Does the same if the reason is about the option --`flag`, which has this value; otherwise returns true. If the reason
- * is a limit of the value itself, the error repeats the value: "--FLAG: 100 is not a multiple of 64; ..." or
- * "--FLAG: 40 is more than 32; ...".
+ * Checks that there is no reason why a problem is unsupported. If there is one, sets the error to it and returns false.
+ * If the reason is about the value of one of the options, the error repeats the value: "--FLAG: 100 is not a multiple of
+ * 64; ..." or "--FLAG: 40 is more than 32; ...".
  */
-bool check_supported_number(const char *unsupported_reason, const char *flag, int64_t value, struct error *error);
+bool check_supported(const char *unsupported_reason, const struct option_value *values, struct error *error);
+/** Does the same if the reason is about this option; otherwise returns true. */
+bool check_option_supported(const char *unsupported_reason, const struct option_value *value, struct error *error);
 
 /**
  * Sets the error for a launch that failed with `status`: the kernel's fault if known, else CUDA's message. Returns

@@ -48,19 +48,25 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
         .overlapping = options->overlap_launches ? (1u << NUM_DECODE_KERNELS) - 1 : 0,
     };
     problem->align.capacity = layer->capacity;
+    const struct option_value values[] = {
+        {"topk", layer->topk, NULL},
+        {"num-tokens", layer->num_tokens, NULL},
+        {"hidden-size", layer->hidden_size, NULL},
+        {"num-experts", layer->num_experts, NULL},
+        {"num-expert-group", options->num_expert_group,
+         options->num_expert_group_given ? NULL : " (by default, one group for each 32 experts)"},
+        {NULL, 0, NULL},
+    };
     struct decode_problem most = *problem;
 
     if (gate_topk_exceeds_groups(&problem->gate, &most.gate)) {
         most.layer.topk = most.gate.topk;
-        if (!check_supported_number(chapter->unsupported_reason(&most), "topk", layer->topk, error))
+        if (!check_option_supported(chapter->unsupported_reason(&most), &values[0], error))
             return false;
     }
     if (!gate_problem_check(&problem->gate, error) || !align_problem_check(&problem->align, error))
         return false;
-    const char *const reason = chapter->unsupported_reason(problem);
-
-    return check_supported_number(reason, "topk", layer->topk, error) &&
-           check_supported_number(reason, "num-tokens", layer->num_tokens, error) && check_supported(reason, error);
+    return check_supported(chapter->unsupported_reason(problem), values, error);
 }
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */

@@ -47,7 +47,8 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
     if (num_experts < 1 || num_experts > INT_MAX)
         return error_set(error, "%s: %" PRId64 " experts", path, num_experts);
     if (options->num_experts_given && problem->num_experts != num_experts)
-        return error_set(error, "--num-experts: %d; %s has %" PRId64 " (another shape needs --dist)",
+        return error_set(error,
+                         "--num-experts: %d; %s has %" PRId64 " (another number needs generated input: --dist NAME)",
                          problem->num_experts, path, num_experts);
     problem->num_experts = (int)num_experts;
     if (!program->num_tokens_given)
@@ -86,12 +87,16 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     problem->bias_dtype = options->bias_has_logits_dtype ? problem->dtype : DTYPE_F32;
     if (!check_experts(options, implementation, path, error) ||
         (gate_topk_exceeds_groups(problem, &most) &&
-         !check_supported_number(gate_unsupported_reason(implementation, &most), "topk", problem->topk, error)) ||
+         !check_option_supported(gate_unsupported_reason(implementation, &most),
+                                 &(struct option_value){"topk", problem->topk, NULL}, error)) ||
         !gate_problem_check(problem, error))
         return false;
-    const char *const reason = gate_unsupported_reason(implementation, problem);
+    const struct option_value values[] = {{"topk", problem->topk, NULL},
+                                          {"num-expert-group", problem->num_expert_group, NULL},
+                                          {"num-experts", problem->num_experts, NULL},
+                                          {NULL, 0, NULL}};
 
-    return check_supported_number(reason, "topk", problem->topk, error) && check_supported(reason, error);
+    return check_supported(gate_unsupported_reason(implementation, problem), values, error);
 }
 
 /** Converts the file's elements to the tensor's type. If the tensor has more elements, the file's elements repeat. */

@@ -108,8 +108,8 @@ static bool take_size(const char *path, const char *shape, int which, int64_t si
                          INT_MAX);
     if (sizes->size[which] >= 0 && sizes->size[which] != size)
         return sizes->from[which]
-                   ? error_set(error, "%s: its shape is %s: %" PRId64 " as --%s; %s has %" PRId64 "%s", path, shape,
-                               size, flag, sizes->from[which], sizes->size[which],
+                   ? error_set(error, "%s: its shape is %s, so --%s would be %" PRId64 "; %s has %" PRId64 "%s", path,
+                               shape, flag, size, sizes->from[which], sizes->size[which],
                                which == MOE_DIMENSION_TOPK
                                    ? "; topk-weights has one weight for each id of topk-ids: take both from one run"
                                    : "")
@@ -178,9 +178,12 @@ static bool settle_dist(struct moe_options *options, struct error *error)
 /** Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong. */
 static bool check_unsupported(const char *reason, const struct moe_problem *problem, struct error *error)
 {
-    return check_supported_number(reason, "hidden-size", problem->hidden_size, error) &&
-           check_supported_number(reason, "intermediate-size", problem->intermediate_size, error) &&
-           check_supported_number(reason, "block-size", problem->block_size, error) && check_supported(reason, error);
+    const struct option_value values[] = {{"hidden-size", problem->hidden_size, NULL},
+                                          {"intermediate-size", problem->intermediate_size, NULL},
+                                          {"block-size", problem->block_size, NULL},
+                                          {NULL, 0, NULL}};
+
+    return check_supported(reason, values, error);
 }
 
 static bool settle_problem(struct moe_options *options, const struct moe_implementation *implementation,

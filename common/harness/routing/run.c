@@ -52,7 +52,8 @@ static bool check_topk_supported(const struct routing_implementation *implementa
                                  const struct routing_problem *problem, int topk, struct error *error)
 {
     return !implementation->unsupported_reason ||
-           check_supported_number(implementation->unsupported_reason(problem), "topk", topk, error);
+           check_option_supported(implementation->unsupported_reason(problem),
+                                  &(struct option_value){"topk", topk, NULL}, error);
 }
 
 bool routing_problem_from_options(const struct routing_options *options,
@@ -68,10 +69,14 @@ bool routing_problem_from_options(const struct routing_options *options,
     if (!align_compute_numel(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_worst_case_capacity_capped_by_ids(align);
+    const struct option_value values[] = {{"topk", gate->topk, NULL},
+                                          {"num-expert-group", gate->num_expert_group, NULL},
+                                          {"num-experts", gate->num_experts, NULL},
+                                          {NULL, 0, NULL}};
+
     return align_check_computed_capacity(align, "num-tokens", error) && align_problem_check(align, error) &&
-           check_topk_supported(implementation, problem, gate->topk, error) &&
            check_supported(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
-                           error);
+                           values, error);
 }
 
 /**
