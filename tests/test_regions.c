@@ -97,7 +97,8 @@ static void refuses_markers(void **state)
 {
     (void)state;
     expect_unfilled("// TODO a\n", "", "e.cu:1: // TODO a has no // END a after it");
-    expect_unfilled("\n// END a\n", "", "e.cu:2: // END a has no // TODO a before it; put that line back before the region's code");
+    expect_unfilled("\n// END a\n", "",
+                    "e.cu:2: // END a has no // TODO a before it; put that line back before the region's code");
     expect_unfilled("// TODO a\n// TODO b\n", "", "e.cu:2: // TODO b stands inside the region a, before its // END a");
     expect_unfilled("// TODO a\n// END b\n", "", "e.cu:2: // END b stands inside the region a, before its // END a");
     expect_unfilled("// TODO a\n// END a\n// TODO a\n", "", "e.cu:3: a second // TODO a; there may be one");

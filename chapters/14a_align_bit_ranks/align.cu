@@ -17,8 +17,8 @@ enum { MAX_THREADS = 1024, EXPERTS_PER_BLOCK = 4, WRITER_THREADS = 256, ROW_THRE
 
 // [few_blocks]
 /**
- * Returns the same value as row_blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is slightly below
- * 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
+ * Returns the same value as row_blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is slightly
+ * below 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int row_blocks_for_few_ids(int count, const align_arguments &align)
 {

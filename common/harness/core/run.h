@@ -44,8 +44,8 @@ struct option_value {
 
 /**
  * Checks that there is no reason why a problem is unsupported. If there is one, sets the error to it and returns false.
- * If the reason is about the value of one of the options, the error repeats the value: "--FLAG: 100 is not a multiple of
- * 64; ..." or "--FLAG: 40 is more than 32; ...".
+ * If the reason is about the value of one of the options, the error repeats the value: "--FLAG: 100 is not a multiple
+ * of 64; ..." or "--FLAG: 40 is more than 32; ...".
  */
 bool check_supported(const char *unsupported_reason, const struct option_value *values, struct error *error);
 /** Does the same if the reason is about this option; otherwise returns true. */
