@@ -39,6 +39,8 @@ int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13a_gate_bound",
+                           .own_kernels = "few_tokens_kernel",
+                           .fallback = "chapter 05's",
                            .supports_shared_experts = true,
                            .supports_overlap = true,
                            .kernel_switch_tokens = {65536}, /* a number that does not fit in 16 bits */

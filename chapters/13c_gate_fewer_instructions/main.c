@@ -39,6 +39,8 @@ int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13c_gate_fewer_instructions",
+                           .own_kernels = "few_tokens_kernel many_tokens_kernel",
+                           .fallback = "chapter 05's",
                            .supports_shared_experts = true,
                            .supports_overlap = true,
                            .kernel_switch_tokens = {960, 961, 962, 963, 65536}, /* near FEW_TOKENS; a 17-bit number */

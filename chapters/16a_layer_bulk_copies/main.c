@@ -35,6 +35,8 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16a_layer_bulk_copies",
+                           .own_kernels = "layer_kernel",
+                           .fallback = "chapter 11b's",
                            .needs = {.min_compute_capability = 90, .feature_name = "bulk copies"},
                            .unsupported_reason = unsupported_reason,
                            .block_size = block_size,

@@ -35,6 +35,8 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16b_layer_warpgroup_products",
+                           .own_kernels = "layer_kernel",
+                           .fallback = "chapter 11b's",
                            .needs = {.min_compute_capability = 90,
                                      .requires_exact_capability = true,
                                      .feature_name = "bulk copies, and products of warpgroups (wgmma)"},

@@ -221,6 +221,8 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
                               .previous_name = chapter->previous.name,
+                              .own_kernels = chapter->implementation.own_kernels,
+                              .fallback = chapter->implementation.fallback,
                               .source_hash = kernel_source_sha256};
 
     if (!align_options_parse(&program, argc, argv, &options))

@@ -581,6 +581,31 @@ static void report_other_problems(const struct program *program, struct record *
                         "\nThis verifies one problem; --check-corners verifies others, of unusual sizes and values.");
 }
 
+/** Returns whether `word` is one of the words in `words`, which are separated by blanks. */
+static bool contains_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+/** Adds which fallback the kernels belong to if none of them is the chapter's; a GPU reports no kernels. */
+static void report_fallback(const struct program *program, struct record *report)
+{
+    const struct run_counters *const counters = &program->counters;
+
+    if (!program->own_kernels || counters->num_kernels == 0)
+        return;
+    for (int k = 0; k < counters->num_kernels; k++)
+        if (contains_word(program->own_kernels, counters->kernels[k].name))
+            return;
+    record_add_text(report, IN_TABLE, "kernels", "%s (the fallback), not this chapter's", program->fallback);
+    record_add_text(report, IN_JSON, "fallback", "%s", program->fallback);
+}
+
 /** Writes the report and the error, if there is an error. Returns the exit code. */
 static int end_report(struct program *program)
 {
@@ -591,6 +616,7 @@ static int end_report(struct program *program)
     if (program->requested_options.bench) {
         bench_report_rows(&program->bench, report);
     } else {
+        report_fallback(program, report);
         report_add_counters(&program->counters, (double)program->options->num_tokens, report);
         report_other_problems(program, report);
     }

@@ -119,6 +119,8 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
                               .name = chapter->implementation.name,
                               .previous_name = chapter->previous.name,
                               .runs_on_host = chapter->implementation.compute != NULL,
+                              .own_kernels = chapter->implementation.own_kernels,
+                              .fallback = chapter->implementation.fallback,
                               .source_hash = kernel_source_sha256};
 
     if (!gate_options_parse(&program, argc, argv, &options))

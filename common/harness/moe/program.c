@@ -175,6 +175,8 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .name = chapter->implementation.name,
                               .previous_name = chapter->previous.name,
                               .gpu_needs = &chapter->implementation.needs,
+                              .own_kernels = chapter->implementation.own_kernels,
+                              .fallback = chapter->implementation.fallback,
                               .source_hash = kernel_source_sha256,
                               .bench = {.sweep_sizes = sweep, .max_tokens = chapter->implementation.bench_max_tokens}};
 

@@ -107,6 +107,8 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
                               .previous_name = chapter->previous.name,
+                              .own_kernels = chapter->implementation.own_kernels,
+                              .fallback = chapter->implementation.fallback,
                               .source_hash = kernel_source_sha256};
 
     if (!routing_options_parse(&program, argc, argv, &options))
