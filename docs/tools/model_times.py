@@ -2,6 +2,7 @@
 
     python3 docs/tools/model_times.py calls     the host time of a call, recorded by check.py
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
+    python3 docs/tools/model_times.py spread    how much single decode steps of a graph vary, recorded by model.py
     python3 docs/tools/model_times.py others    the same for two further implementations of the experts
     python3 docs/tools/model_times.py parts     where a step's GPU time goes, recorded by model.py
     python3 docs/tools/model_times.py gains     shares and speed-ups, computed from the parts
@@ -63,6 +64,16 @@ def step_table(names=None):
 
 def others():
     return step_table(OTHER_NAMES)
+
+
+def spread():
+    """Returns the table of the 10th and 90th percentiles of the times of a step replayed as a graph."""
+    record = read("model.json") or {"steps": ()}
+    times = {(one["experts"], one["batch"]): one for one in record["steps"] if one["mode"] == "graph" and "ms" in one}
+    ranges = [[f"{times[name, batch]['p10']:.2f} to {times[name, batch]['p90']:.2f}" if (name, batch) in times else "-"
+               for batch in BATCHES] for name in ("grouped_mm", "ours")]
+    return table(["p10 to p90, ms", *(f"graph {batch}" for batch in BATCHES)],
+                 [[name, *row] for name, row in zip(("grouped_mm", "ours"), ranges)])
 
 
 def part_rows():
@@ -168,7 +179,8 @@ def bars():
 
 
 def main():
-    tables = {"calls": calls, "steps": step_table, "others": others, "parts": parts, "gains": gains, "layers": layers}
+    tables = {"calls": calls, "steps": step_table, "spread": spread, "others": others, "parts": parts, "gains": gains,
+              "layers": layers}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         given = " ".join(sys.argv[1:]) or "nothing"
         print(f"model_times.py: {given}; it must be {', '.join(list(tables)[:-1])} or layers", file=sys.stderr)

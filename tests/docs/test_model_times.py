@@ -31,8 +31,8 @@ class Tables(unittest.TestCase):
         (model_times.FOLDER / name).write_text(json.dumps(content))
 
     def test_nothing_is_recorded(self):
-        for make in (model_times.calls, model_times.step_table, model_times.others, model_times.parts,
-                     model_times.gains, model_times.layers):
+        for make in (model_times.calls, model_times.step_table, model_times.spread, model_times.others,
+                     model_times.parts, model_times.gains, model_times.layers):
             with self.subTest(make.__name__):
                 head, *rows = make()
                 self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
@@ -55,6 +55,12 @@ class Tables(unittest.TestCase):
         self.assertEqual(rows["ours"], ["-", "-", "-", "-", "5.12", "-", "-"])
         self.assertEqual(rows["grouped_mm, torch.compile"], ["-", "-", "-", "-", "-", "-", "40.0"])
         self.assertEqual([row.split()[0] for row in model_times.others()[1:]], ["eager", "batched_mm"])
+
+    def test_spread(self):
+        self.record("model.json", {"steps": [{"experts": "ours", "mode": "graph", "batch": 16, "ms": 5.0, "p10": 4.251,
+                                              "p90": 6.0}]})
+        self.assertEqual([row.split()[1:] for row in model_times.spread()[1:]],
+                         [["-", "-", "-"], ["-", "4.25", "to", "6.00", "-"]])
 
     def test_parts(self):
         self.record("model.json", MODEL)
