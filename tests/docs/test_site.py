@@ -138,7 +138,7 @@ class Files(Site):
                            ("chapter_07.html", "align_kernel(?:&lt;Id&gt;)?"), ("chapter_11a.html", "gate_row"),
                            ("chapter_11a.html", "sum"), ("chapter_11b.html", "Tile.*?"), ("chapter_11d.html", "tile.*?")):
             self.assertEqual(targets(page, word), set(), f"{page}: {word}")
-        self.assertEqual(targets("chapter_16a.html", "copy_rows"), {"16a__layer__bulk__copies_2copies_8cuh.html"})
+        self.assertEqual(targets("chapter_16a.html", "fill_stage_rows"), {"16a__layer__bulk__copies_2copies_8cuh.html"})
         self.assertEqual(targets("chapter_17.html", "let_next_kernel_start"), {"overlap_8cuh.html"})
         self.assertEqual(targets("chapter_02.html", "num_expert_group"), {"gate_8h.html"})
         self.assertEqual(targets("chapter_11c.html", "Tile"), {"structTile.html"})
