@@ -25,9 +25,9 @@
  *
  * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
  * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
- * `if` or the call anyway. A constexpr function gets no marks. A function with an #if that separates a head from its
- * body or an `if` from its `else`, or that chooses between two opening braces or two `?`, gets none except a kernel's
- * first. A && directly after a directive is not marked.
+ * `if` or the call anyway. A constexpr function gets no marks. A function gets none, except for a kernel's first, if a
+ * conditional directive separates a head from its body or an `if` from its `else`, or chooses between two opening
+ * braces or two `?`. A && directly after a directive is not marked.
  */
 #include "mark_blocks.h"
 
