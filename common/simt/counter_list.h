@@ -4,9 +4,9 @@
  *        counted).
  *
  * A file that includes this one defines COUNTER first, and also RARE_COUNTER if it treats rare counters differently:
- * reports omit a rare counter that is 0. The structure of counters, their names in reports and their documentation are
- * generated from this list. To add a counter, add its line here and the code that increments it. Documentation tools
- * read this file, so each entry must stay on one line.
+ * reports omit a rare counter that is 0. The structure of counters, the reports and the labels in the pages' tables are
+ * generated from this list; a test compares the simulator's page with it. To add a counter, add its line here and the
+ * code that increments it. Documentation tools read this file, so each entry must stay on one line.
  */
 #ifndef RARE_COUNTER
 #define RARE_COUNTER COUNTER

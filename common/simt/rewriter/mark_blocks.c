@@ -25,8 +25,9 @@
  *
  * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
  * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
- * `if` or the call anyway. A function with a preprocessor directive inside a statement gets no marks, and neither does
- * a constexpr function.
+ * `if` or the call anyway. A constexpr function gets no marks. A function gets none, except for a kernel's first, if a
+ * conditional directive separates a head from its body or an `if` from its `else`, or chooses between two opening
+ * braces or two `?`. A && directly after a directive is not marked.
  */
 #include "mark_blocks.h"
 
@@ -679,7 +680,7 @@ static size_t walk_function(struct walk *walk, size_t position, const char *firs
     size_t end = walk_braces(walk, position, &parted);
 
     walk->depth = depth;
-    if (end == NOWHERE || end != body_end(walk->code, position)) { /* there is an #if inside a statement */
+    if (end == NOWHERE || end != body_end(walk->code, position)) { /* an #if divides a statement */
         walk->source->num_insertions = first;
         end = NOWHERE;
     }
