@@ -17,7 +17,7 @@ ROWS = (
      ("simulator", 2, 1, "light_orange", "chapter 13c's launch", "on the simulator")),
 )
 ARROWS = (("call", "dispatcher", ""), ("dispatcher", "stable", "CUDA, if built"),
-          ("dispatcher", "ctypes", "CUDA otherwise"), ("dispatcher", "copies", "CPU"), ("dispatcher", "meta", "Meta"),
+          ("dispatcher", "ctypes", "CUDA, if not built"), ("dispatcher", "copies", "CPU"), ("dispatcher", "meta", "Meta"),
           ("stable", "gpu", ""), ("ctypes", "gpu", ""), ("copies", "cpu", ""), ("gpu", "stream", ""),
           ("cpu", "simulator", ""))
 

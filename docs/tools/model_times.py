@@ -19,6 +19,7 @@ FOLDER = pathlib.Path("docs/results/model")
 OPERATORS = ("torch.empty", "torch.add", "gate", "align", "route", "layer")
 NAMES = {"grouped_mm": "grouped_mm", "ours": "ours",
          "compile": "grouped_mm, torch.compile", "ours_compile": "ours, torch.compile"}
+SPEED_UPS = {"ours": ("grouped_mm", "speed-up"), "ours_compile": ("compile", "speed-up, torch.compile")}
 OTHER_NAMES = {"eager": "eager", "batched_mm": "batched_mm"}
 PARTS = ("gate", "align", "experts", "attention", "rest")
 BATCHES = (1, 16, 64)
@@ -50,16 +51,23 @@ def calls():
 
 
 def step_table(names=None):
-    """Returns the table of the implementations in `names`, by default those in NAMES."""
+    """Returns the table of the implementations in `names`, by default those in NAMES. Below each of ours, a row has its
+    speed-up, the quotient of the unrounded times."""
     record = read("model.json") or {"steps": (), "prefill": ()}
     times = {(one["experts"], one["mode"], one["batch"]): one.get("ms") for one in record["steps"]}
-    prefill = {one["experts"]: one.get("ms") for one in record["prefill"]}
-    columns = [(mode, batch) for mode in ("plain", "graph") for batch in BATCHES]
-    head = [f"{'calls' if mode == 'plain' else mode} {batch}" for mode, batch in columns]
-    return table(["time, ms", *head, "prefill"],
-                 [[title, *(format_number(times.get((name, *column)), 2) for column in columns),
-                   format_number(prefill.get(name), 1)]
-                  for name, title in (names or NAMES).items()])
+    times.update({(one["experts"], "prefill", 1): one.get("ms") for one in record["prefill"]})
+    columns = [(mode, batch) for mode in ("plain", "graph") for batch in BATCHES] + [("prefill", 1)]
+    head = [f"{'calls' if mode == 'plain' else mode} {batch}" for mode, batch in columns[:-1]]
+    rows = []
+    for name, title in (names or NAMES).items():
+        ours = [times.get((name, *column)) for column in columns]
+        rows.append([title, *(format_number(ms, 2) for ms in ours[:-1]), format_number(ours[-1], 1)])
+        if name in SPEED_UPS:
+            baseline, text = SPEED_UPS[name]
+            theirs = [times.get((baseline, *column)) for column in columns]
+            rows.append([text, *(format_number(one / other if one and other else None, 2)
+                                 for one, other in zip(theirs, ours))])
+    return table(["time, ms", *head, "prefill"], rows)
 
 
 def others():

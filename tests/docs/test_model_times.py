@@ -56,6 +56,14 @@ class Tables(unittest.TestCase):
         self.assertEqual(rows["grouped_mm, torch.compile"], ["-", "-", "-", "-", "-", "-", "40.0"])
         self.assertEqual([row.split()[0] for row in model_times.others()[1:]], ["eager", "batched_mm"])
 
+    def test_a_speed_up_is_a_quotient_of_recorded_times(self):
+        self.record("model.json", {"steps": [{"experts": name, "mode": "graph", "batch": 16, "ms": ms}
+                                             for name, ms in (("grouped_mm", 6.0), ("ours", 4.0))], "prefill": []})
+        rows = [row.split() for row in model_times.step_table()]
+        self.assertIn(["speed-up", "-", "-", "-", "-", "1.50", "-", "-"], rows)
+        self.assertIn(["speed-up,", "torch.compile", *"-------"], rows)
+        self.assertEqual(len(model_times.others()), 3)
+
     def test_spread(self):
         self.record("model.json", {"steps": [{"experts": "ours", "mode": "graph", "batch": 16, "ms": 5.0, "p10": 4.251,
                                               "p90": 6.0}]})
