@@ -228,9 +228,10 @@ def _ceilings_table(request, recorded):
     products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
     words = [f"The read bandwidth is {1e-9 * reading:,.0f} GB/s."] if reading else []
     if all(products):
-        rates = [f"{1e-12 * rate:.0f} for {size:,} tokens" for size, rate in zip(CEILINGS["operations"], products)]
-        words.append(f"In a run as long as {request.chapters[-1].partition('_')[0]}'s, cuBLAS's throughput in "
-                     f"tera-operations per second is {provenance.join(rates)}.")
+        rates = [f"{1e-12 * rate:.0f} TFLOP/s ({size:,} tokens)"
+                 for size, rate in zip(CEILINGS["operations"], products)]
+        words.append(f"cuBLAS, timed in runs as long as {request.chapters[-1].partition('_')[0]}'s, reaches "
+                     f"{provenance.join(rates)}.")
     used = list({id(run): run for _, run, _ in reversed(rows)}.values())
     return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]
 

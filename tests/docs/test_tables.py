@@ -434,8 +434,8 @@ class Layer(course.Course):
             "| Triton | 0.20 | 0.40 | - |",
             "| 11a_naive | - | - | - |",
             "| 11b_tiled | 0.80 | 0.50 | 0.50 |",
-            "The read bandwidth is 1,000 GB/s. In a run as long as 11b's, cuBLAS's throughput in tera-operations per second "
-            "is 200 for 4,096 tokens and 400 for 16,384 tokens. These numbers were recorded on a GPU with CUDA 1.2 on "
+            "The read bandwidth is 1,000 GB/s. cuBLAS, timed in runs as long as 11b's, reaches 200 TFLOP/s (4,096 tokens) "
+            "and 400 TFLOP/s (16,384 tokens). These numbers were recorded on a GPU with CUDA 1.2 on "
             "2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_one_ceiling_for_all_rows(self):
