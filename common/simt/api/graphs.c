@@ -140,7 +140,9 @@ cudaError_t simt_check_call_permitted(const char *name, enum capture_hazard haza
             strncmp(name, "cuda", 4) == 0 ? "calls" : "launches", name, strncmp(name, "cuda", 4) == 0 ? "()" : "");
     if (simt_in_host_function)
         return simt_fault_runtime_call(call_site, name, cudaErrorNotPermitted,
-                                       "a function that cudaLaunchHostFunc() calls may not call CUDA");
+                                       "a function that cudaLaunchHostFunc() calls may not call CUDA" SIMT_ADVICE_PREFIX
+                                       "cudaMemcpyAsync() in the stream before cudaLaunchHostFunc(), and only host "
+                                       "work in the function");
     if (hazard == CAPTURE_HAZARD_MAY_WAIT_FOR_DEVICE && capture.graph && !capture.relaxed)
         return simt_fault_runtime_call(
             call_site, name, cudaErrorStreamCaptureUnsupported,

@@ -53,14 +53,19 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
         static char text[256];
         char number[NUMBER_TEXT_SIZE], product[96] = "";
+        const bool is_valid_exchanged = threads > 0 && grid.z <= 64 &&
+                                        (uint64_t)grid.x * grid.y * grid.z <= BLOCK_THREADS && block.y <= 65535 &&
+                                        block.z <= 65535;
 
         if (block.x <= 65536 && block.y <= 65536 && block.z <= 65536)
             snprintf(product, sizeof product, "%u x %u x %u = %s threads; ", block.x, block.y, block.z,
                      simt_format_thousands_separated(threads, number));
         snprintf(text, sizeof text,
-                 ": %sa block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_ADVICE_PREFIX
-                 "smaller blocks, and more of them",
-                 product);
+                 ": the kernel did not run: %sa block has 1 to 1,024 threads, no more than 1,024 x 1,024 x "
+                 "64" SIMT_ADVICE_PREFIX "%s",
+                 product,
+                 is_valid_exchanged ? "exchange the two parameters, which are <<<blocks, threads per block>>>"
+                                    : "smaller blocks, and more of them");
         *why = text;
         return cudaErrorInvalidConfiguration;
     }
@@ -366,6 +371,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
         return simt_set_error_blocking_launches(simt_fault_no_address_space());
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
+    launch->call_site = call_site;
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)

@@ -30,9 +30,9 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
         simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
-            "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
+            "%zu byte%s of pinned or managed memory that has fewer: it is %s" SIMT_ADVICE_PREFIX
             "a size in bytes that fits, or a larger allocation",
-            bytes, where);
+            bytes, plural_ending(bytes), where);
     const char *const variable = simt_host_may_access(pointer)
                                      ? simt_overrun_host_variable_name((uintptr_t)pointer, bytes, &has)
                                      : NULL;
@@ -79,6 +79,29 @@ static bool holds_device_pointer(const void *address)
     return is_read && simt_is_arena_pointer(value);
 }
 
+/** Reports that one end of a copy or memset has been freed. */
+static cudaError_t reject_freed(const char *name, const char *end, const void *pointer, uintptr_t call_site)
+{
+    const uintptr_t free_site = simt_arena_free_site((uintptr_t)pointer);
+    char where[160], here[LOCATION_TEXT_SIZE], there[LOCATION_TEXT_SIZE], at[LOCATION_TEXT_SIZE + 8] = "";
+
+    simt_arena_describe_address((uintptr_t)pointer, where, sizeof where);
+    if (free_site > 1) {
+        simt_format_source_line(call_site, here);
+        simt_format_source_line(free_site, there);
+        const char *const colon = strrchr(here, ':');
+        const bool is_in_same_file = colon && strncmp(here, there, (size_t)(colon - here) + 1) == 0;
+
+        snprintf(at, sizeof at, " at %s", is_in_same_file ? there + (colon - here) : there);
+    }
+    return simt_fault_runtime_call(
+        call_site, name, cudaErrorInvalidValue,
+        "the %s is %s%s" SIMT_ADVICE_PREFIX
+        "cudaFree() after the last use; if a destructor frees it, the destructor also runs for each copy, such as a "
+        "kernel's parameter: pass a plain pointer to the kernel, or forbid copies of the class",
+        end, where, at);
+}
+
 /**
  * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or has
  * room for fewer than `bytes` bytes.
@@ -117,6 +140,8 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
                                        "the %s is the address of a variable of the host, which holds a pointer to "
                                        "device memory" SIMT_ADVICE_PREFIX "the pointer itself: d in place of &d",
                                        end);
+    if (simt_arena_free_site((uintptr_t)pointer))
+        return reject_freed(name, end, pointer, call_site);
     if (!simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
@@ -126,9 +151,9 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
             end, says);
     return simt_fault_runtime_call(
         call_site, name, cudaErrorInvalidValue,
-        "the %s is not %zu bytes of device memory: it is %s" SIMT_ADVICE_PREFIX "%s", end, bytes, where,
-        simt_arena_is_freed((uintptr_t)pointer) ? "cudaFree() after the last use"
-                                                : "a size in bytes that fits, or a larger cudaMalloc()");
+        "the %s is not %zu byte%s of device memory: it is %s" SIMT_ADVICE_PREFIX "a size in bytes that fits, or a "
+        "larger cudaMalloc()",
+        end, bytes, plural_ending(bytes), where);
 }
 
 /**

@@ -151,9 +151,9 @@ static void check_source(const struct copy *copy)
         const uint3 block = simt_block_index(simt_block_running_at(now.epoch));
 
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-                        "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
+                        "copies %u byte%s asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
                         "some" SIMT_PC_LOCATION_FORMAT " before they were waited for",
-                        copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
+                        copy->from_bytes, plural_ending(copy->from_bytes), index.x, index.y, index.z, block.x, block.y, block.z,
                         simt_pc_in_slot(now.write & PC_SLOT_MASK));
     }
 }
@@ -198,7 +198,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
 
     if (bytes != 4 && bytes != 8 && bytes != 16)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
-                        "copies %zu bytes asynchronously; it can be 4, 8 or 16", bytes);
+                        "copies %zu byte%s asynchronously; it can be 4, 8 or 16", bytes, plural_ending(bytes));
     if (zeros > bytes)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
                         "copies %zu bytes asynchronously, of which %zu shall be zeros", bytes, zeros);

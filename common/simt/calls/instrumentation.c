@@ -174,19 +174,29 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
 
 static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
-    char of[ARRAY_TEXT_SIZE];
+    const bool is_shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
+    char of[ARRAY_TEXT_SIZE], advice[160] = "";
 
-    simt_describe_position_in_array(address, address - simt_memory.shared_begin < simt_memory.shared_bytes, of);
+    simt_describe_position_in_array(address, is_shared, of);
+    if (is_shared && strstr(of, "dynamic shared memory"))
+        snprintf(advice, sizeof advice,
+                 SIMT_ADVICE_PREFIX "an offset in the extern __shared__ array that is a multiple of %u, and "
+                                    "__align__(%u) before the array; or loads and stores of single elements",
+                 bytes, bytes);
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
-                    "%s %u bytes%s%s at an address that is not a multiple of %u (it ends in 0x%x)",
-                    simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff));
+                    "%s %u bytes%s%s at an address that is not a multiple of %u (it ends in 0x%x)%s",
+                    simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff), advice);
 }
 
 _Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
-                    store ? "writes" : "reads", access_bytes, simt_current_launch.dynamic_shared_bytes);
+                    "%s %u byte%s beyond the shared memory of this launch (%zu dynamic bytes)" SIMT_ADVICE_PREFIX
+                    "check the third parameter of the launch" SIMT_PC_LOCATION_FORMAT
+                    ", the size of extern __shared__ arrays in bytes: n * sizeof(int) for n ints; or, if it is right, "
+                    "an index from 0 to the number of elements - 1",
+                    store ? "writes" : "reads", access_bytes, plural_ending(access_bytes),
+                    simt_current_launch.dynamic_shared_bytes, simt_current_launch.call_site);
 }
 
 /**
@@ -289,8 +299,9 @@ static void check_stack(const struct lane *lane, uintptr_t pc)
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT_LIMIT)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
-                        store ? "writes" : "reads", bytes);
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "%s %u byte%s before the first shared variable", store ? "writes" : "reads", bytes,
+                        plural_ending(bytes));
 }
 
 /**
@@ -361,14 +372,15 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
 
     simt_describe_position_in_array(address, false, of);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "writes %u bytes%s of __constant__ memory" SIMT_ADVICE_PREFIX
+                    "writes %u byte%s%s of __constant__ memory" SIMT_ADVICE_PREFIX
                     "cudaMemcpyToSymbol() by the host, or a __device__ variable",
-                    bytes, of);
+                    bytes, plural_ending(bytes), of);
 }
 
 static _Noreturn void fault_read_only(unsigned bytes, uintptr_t pc)
 {
-    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory", bytes);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u byte%s of read-only memory", bytes,
+                    plural_ending(bytes));
 }
 
 static _Noreturn void fault_host_constant(uintptr_t pc)
@@ -416,9 +428,9 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
         return;
     simt_format_source_line(pc, location);
     simt_fault_set_error_and_line(cudaErrorIllegalAddress,
-                                  "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
+                                  "%s: out-of-bounds host access: the host %s %zu byte%s %s" SIMT_ADVICE_PREFIX
                                   "compare the index with the number of elements",
-                                  location, store ? "writes" : "reads", bytes, where);
+                                  location, store ? "writes" : "reads", bytes, plural_ending(bytes), where);
     simt_set_error_blocking_launches(cudaErrorIllegalAddress);
     simt_reported_host_access_address = address;
 }
@@ -437,6 +449,27 @@ static void host_accesses(uintptr_t address, size_t bytes, bool store, uintptr_t
         host_uses(address, bytes, store, pc);
     if (SIMT_UNLIKELY(simt_has_pinned_or_managed_memory))
         check_host_bounds(address, bytes, store, pc);
+}
+
+/** Reports an access far before the first allocation or behind the last. */
+static _Noreturn void fault_far_from_allocations(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const bool before = address < simt_memory.arena_begin;
+    const uintptr_t distance = before ? simt_memory.arena_begin - address
+                                      : address - simt_memory.arena_begin - simt_memory.arena_bytes;
+    const char *advice = "";
+    char of_pitch[300];
+
+    if (before && distance / bytes >= INT_OVERFLOWS)
+        advice = OVERFLOWED;
+    else if (is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes))
+        advice = WRAPPED;
+    else if (simt_arena_advise_on_pitch(of_pitch, sizeof of_pitch))
+        advice = of_pitch;
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
+                    "%s %u byte%s far from every allocation: %" PRIuPTR " byte%s %s%s", store ? "writes" : "reads",
+                    bytes, plural_ending(bytes), distance, plural_ending(distance),
+                    before ? "before the first" : "behind the last", advice);
 }
 
 /**
@@ -466,15 +499,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (is_local(address)) {
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_VOLATILE_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "updates atomically %u bytes of local memory, which is its own" SIMT_ADVICE_PREFIX
+                            "updates atomically %u byte%s of local memory, which is its own" SIMT_ADVICE_PREFIX
                             "a plain load and store",
-                            bytes);
+                            bytes, plural_ending(bytes));
         check_stack(lane, pc); /* alloca() may have moved the frame */
         if (address - lane->stack_low >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "%s %u bytes of local memory of another thread" SIMT_ADVICE_PREFIX
+                            "%s %u byte%s of local memory of another thread" SIMT_ADVICE_PREFIX
                             "shared memory, or a shuffle",
-                            store ? "writes" : "reads", bytes);
+                            store ? "writes" : "reads", bytes, plural_ending(bytes));
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(simt_running.warp->wgmma_products))
@@ -511,9 +544,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address - image->writable_low < image->writable_high - image->writable_low &&
         !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u bytes of a variable of the host" SIMT_ADVICE_PREFIX
+                        "%s %u byte%s of a variable of the host" SIMT_ADVICE_PREFIX
                         "a parameter, a copy to memory from cudaMalloc(), or a __device__ variable",
-                        store ? "writes" : "reads", bytes);
+                        store ? "writes" : "reads", bytes, plural_ending(bytes));
     if (address - image->low < image->high - image->low) {
         if (store)
             fault_read_only(bytes, pc);
@@ -532,28 +565,20 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_ADVICE_PREFIX
+                        "%s %u byte%s through a null pointer (address 0x%" PRIxPTR ")" SIMT_ADVICE_PREFIX
                         "pass memory from cudaMalloc(), and check what cudaMalloc() or the kernel's malloc() returned",
-                        store ? "writes" : "reads", bytes, address);
-    if (address - simt_memory.arena_begin + NEAR_ARENA < 2 * NEAR_ARENA) {
-        const bool before = address < simt_memory.arena_begin;
-        const uintptr_t distance = before ? simt_memory.arena_begin - address
-                                          : address - simt_memory.arena_begin - simt_memory.arena_bytes;
-
-        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
-                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s%s", store ? "writes" : "reads",
-                        bytes, distance, before ? "before the first" : "behind the last",
-                        before && distance / bytes >= INT_OVERFLOWS                                    ? OVERFLOWED
-                        : is_wrapped(address, bytes, simt_memory.arena_begin, simt_memory.arena_bytes) ? WRAPPED
-                                                                                                       : "");
-    }
+                        store ? "writes" : "reads", bytes, plural_ending(bytes), address);
+    if (address - simt_memory.arena_begin + NEAR_ARENA < 2 * NEAR_ARENA)
+        fault_far_from_allocations(address, bytes, store, pc);
     if (is_wrapped(address, bytes, simt_memory.shared_begin, simt_memory.shared_bytes))
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                        "%s %u bytes far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes);
+                        "%s %u byte%s far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes,
+                        plural_ending(bytes));
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "%s %u bytes at an address that is not device memory (a host pointer?)" SIMT_ADVICE_PREFIX
-                    "pass memory from cudaMalloc(), and cudaMemcpy() to it",
-                    store ? "writes" : "reads", bytes);
+                    "%s %u byte%s at an address that is not device memory (a host pointer?)" SIMT_ADVICE_PREFIX
+                    "pass memory from cudaMalloc(), and cudaMemcpy() to it; cudaMemcpy() of a structure does not "
+                    "convert the pointers in it: copy what each points to as well, and store the device pointer there",
+                    store ? "writes" : "reads", bytes, plural_ending(bytes));
 }
 
 /**

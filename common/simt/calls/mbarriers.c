@@ -288,9 +288,10 @@ static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
     barrier->bytes += bytes;
     if (llabs(barrier->bytes) > MAX_BYTES)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "%s %lld bytes at an mbarrier, made" SIMT_PC_LOCATION_FORMAT
+                        "%s %lld byte%s at an mbarrier, made" SIMT_PC_LOCATION_FORMAT
                         ", which counts up to %d at a time",
-                        bytes > 0 ? "announces" : "copies", llabs((long long)bytes), barrier->pc, MAX_BYTES);
+                        bytes > 0 ? "announces" : "copies", llabs((long long)bytes),
+                        plural_ending((uint64_t)llabs((long long)bytes)), barrier->pc, MAX_BYTES);
 }
 
 static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)

@@ -213,6 +213,7 @@ struct launch {
     size_t parameter_bytes;    /**< excluding the parameters that the simulator inserts before those of the kernel */
     bool is_cooperative;       /**< all blocks are resident at once and may wait for each other */
     bool may_overlap_previous; /**< may start before the previous launch in its stream has ended */
+    uintptr_t call_site;       /**< where the host made the launch */
 };
 
 /* --- running lane, warp and block --------------------------------------------------------------------------------- */

@@ -115,6 +115,12 @@ enum { NUMBER_TEXT_SIZE = 32 };
 /** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
 const char *simt_format_thousands_separated(uint64_t number, char text[NUMBER_TEXT_SIZE]);
 
+/** Returns the ending of a noun after a number: "" after 1, otherwise "s". */
+static inline const char *plural_ending(uint64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
 /** Returns the advice for faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *fault_kind);
 

@@ -15,9 +15,9 @@ static const struct {
      "way: 0 waits for all, as in a last step that commits no group; or its mbarrier); then __syncthreads() if other "
      "threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
-    {"barrier that some threads miss", "move the barrier out of the if or loop (end the if before the barrier and "
-                                       "begin it again after it), and let threads without work skip the work instead "
-                                       "of the barrier: no return before it"},
+    {"barrier that some threads miss",
+     "move the barrier out of the if or loop (end the if before the barrier and begin it again after it), and let "
+     "threads without work skip the work instead of the barrier: no return before it"},
     {"call of a host function",
      "__device__ before its definition, or __host__ __device__ if the host calls it as well"},
     {"call of a pure virtual function", "implement the function in the object's class"},
@@ -57,7 +57,7 @@ static const struct {
      "be in bounds, check how it is computed"},
     {"out-of-bounds local access", "an index from 0 to the number of elements - 1, or a larger array"},
     {"out-of-bounds shared access", "an index from 0 to the number of elements - 1, or a larger array; the launch's "
-                                    "third parameter is the size of extern __shared__ arrays"},
+                                    "third parameter is the size of extern __shared__ arrays in bytes"},
     {"product under way", "wait for the product before its sums are used"},
     {"race with an earlier launch", "cudaGridDependencySynchronize() before the access; if only one thread of the "
                                     "block calls it, __syncthreads() after it"},
@@ -81,7 +81,8 @@ static const struct {
      "memory has no initial value"},
     {"use after free",
      "free the memory after its last use: after the launch or, for memory that a kernel allocates, after "
-     "a barrier; if two arrays are exchanged, free the old one"},
+     "a barrier; if two arrays are exchanged, free the old one; if a destructor frees it, the destructor also runs for "
+     "each copy of the object, such as a kernel's parameter: pass a plain pointer"},
     {"warp without all lanes", "let all 32 lanes make the call: not inside an if, no return before it, and blocks of "
                                "a multiple of 32 threads"},
     {"warpgroup that is not together", "the same products in all four warps"},

@@ -255,9 +255,11 @@ static size_t array_end(const struct allocation *allocation)
 static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
 {
     if (allocation->name[0])
-        snprintf(text, size, "%s '%s', which has %zu bytes", where, allocation->name, allocation->array_bytes);
+        snprintf(text, size, "%s '%s', which has %zu byte%s", where, allocation->name, allocation->array_bytes,
+                 plural_ending(allocation->array_bytes));
     else
-        snprintf(text, size, "%s an allocation of %zu bytes", where, allocation->array_bytes);
+        snprintf(text, size, "%s an allocation of %zu byte%s", where, allocation->array_bytes,
+                 plural_ending(allocation->array_bytes));
 }
 
 /** Where the memory that a description mentions was allocated and freed: program counters, or 0. */
@@ -282,17 +284,19 @@ static struct history_of_memory describe(size_t offset, char *text, size_t size)
 
     if (ahead < end && offset >= ahead->array_offset) {
         live = ahead;
-        snprintf(where, sizeof where, "%zu bytes into", offset - ahead->array_offset);
+        snprintf(where, sizeof where, "%zu byte%s into", offset - ahead->array_offset,
+                 plural_ending(offset - ahead->array_offset));
         describe_from(where, ahead, text, size);
     } else if (freed) {
         describe_from("in", freed, text, size);
         strncat(text, freed->name[0] ? " and has been freed" : " that has been freed", size - strlen(text) - 1);
     } else if (behind && past <= before && offset < behind->offset + behind->slot_bytes) {
-        snprintf(where, sizeof where, past == 0 ? "right past the end of" : "%zu bytes past the end of", past);
+        snprintf(where, sizeof where, past == 0 ? "right past the end of" : "%zu byte%s past the end of", past,
+                 plural_ending(past));
         describe_from(where, behind, text, size);
         live = behind;
     } else if (ahead < end && offset + RED_ZONE_BYTES >= ahead->offset) {
-        snprintf(where, sizeof where, "%zu bytes before", before);
+        snprintf(where, sizeof where, "%zu byte%s before", before, plural_ending(before));
         describe_from(where, ahead, text, size);
         live = ahead;
     } else {
@@ -406,6 +410,23 @@ struct host_write simt_host_write_before_unwritten(uintptr_t address)
     while (word < at && simt_arena_word_marks((uintptr_t)simt_arena.base + word).unwritten_mask == 0xf)
         word += 4;
     return word < at / 4 * 4 ? (struct host_write){0} : written;
+}
+
+bool simt_arena_advise_on_pitch(char *text, size_t size)
+{
+    for (size_t i = 0; i < simt_arena.num_allocations; i++) {
+        const struct allocation *const rows = &simt_arena.allocations[i];
+
+        if (!rows->pitch)
+            continue;
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "if it is an access to the allocation made" SIMT_PC_LOCATION_FORMAT
+                                    ", count its pitch, %zu, in bytes, not in elements: row y begins at (float *)((char "
+                                    "*)p + y * pitch); or compare the index with the number of elements",
+                 rows->allocation_site, rows->pitch);
+        return true;
+    }
+    return false;
 }
 
 const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes)

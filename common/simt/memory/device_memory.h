@@ -110,6 +110,10 @@ void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end);
  */
 const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes);
 /**
+ * Writes advice on the pitch of an allocation of cudaMallocPitch(). Returns false if there is no such allocation.
+ */
+bool simt_arena_advise_on_pitch(char *text, size_t size);
+/**
  * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
  * The words separate that number from the count.
  */

@@ -516,10 +516,10 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
         describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
     else if (other && written_prefix_bytes > 0)
         snprintf(text, size,
-                 "; only the first %zu bytes have been written%s" SIMT_ADVICE_PREFIX
+                 "; only the first %zu byte%s ha%s been written%s" SIMT_ADVICE_PREFIX
                  "check the size of what was written: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for "
                  "n floats",
-                 written_prefix_bytes, made);
+                 written_prefix_bytes, plural_ending(written_prefix_bytes), written_prefix_bytes == 1 ? "s" : "ve", made);
 }
 
 /**
@@ -537,8 +537,9 @@ static uint32_t check_marks(struct word_access access, bool reads)
         simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
     if (writes && (marks.ldg_read_mask & access.byte_mask))
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
-                        "writes %d bytes that the same launch has read by __ldg()",
-                        __builtin_popcount(access.byte_mask));
+                        "writes %d byte%s that the same launch has read by __ldg()",
+                        __builtin_popcount(access.byte_mask),
+                        plural_ending((uint64_t)__builtin_popcount(access.byte_mask)));
     if (reads && missing && !simt_fault_is_suspected() &&
         !(access.may_include_padding && simt_arena_word_may_be_padding(access.address)) &&
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
@@ -758,10 +759,10 @@ void simt_check_and_record_ldg_load(const struct shadow_cell *cell, struct word_
             (past->byte_mask & access.byte_mask))
             simt_fault_here(
                 cudaErrorLaunchFailure, access.pc, "stale read-only data",
-                "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
+                "reads by __ldg() %d byte%s that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
                 " in the same launch",
-                __builtin_popcount(access.byte_mask), index.x, index.y, index.z, block.x, block.y, block.z,
-                simt_pc_in_slot(past->pc_slot));
+                __builtin_popcount(access.byte_mask), plural_ending((uint64_t)__builtin_popcount(access.byte_mask)),
+                index.x, index.y, index.z, block.x, block.y, block.z, simt_pc_in_slot(past->pc_slot));
     }
     if (access.address - simt_memory.arena_begin < simt_memory.arena_bytes)
         simt_arena_mark_ldg_read(access.address, access.byte_mask);

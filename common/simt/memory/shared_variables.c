@@ -339,14 +339,14 @@ static void describe(const struct variable_list *list, size_t offset, char *text
     if (ahead < list->variable + list->count)
         before = ahead->begin - offset;
     if (past == 0)
-        snprintf(text, size, "right past the end of '%s', which has %zu bytes", behind->name,
-                 behind->end - behind->begin);
+        snprintf(text, size, "right past the end of '%s', which has %zu byte%s", behind->name,
+                 behind->end - behind->begin, plural_ending(behind->end - behind->begin));
     else if (behind && past <= before)
-        snprintf(text, size, "%zu bytes past the end of '%s', which has %zu bytes", past, behind->name,
-                 behind->end - behind->begin);
+        snprintf(text, size, "%zu byte%s past the end of '%s', which has %zu byte%s", past, plural_ending(past),
+                 behind->name, behind->end - behind->begin, plural_ending(behind->end - behind->begin));
     else if (before < SIZE_MAX)
-        snprintf(text, size, "%zu bytes before '%s', which has %zu bytes", before, ahead->name,
-                 ahead->end - ahead->begin);
+        snprintf(text, size, "%zu byte%s before '%s', which has %zu byte%s", before, plural_ending(before),
+                 ahead->name, ahead->end - ahead->begin, plural_ending(ahead->end - ahead->begin));
     else
         snprintf(text, size, "of memory that belongs to no variable");
 }
@@ -559,7 +559,8 @@ void simt_describe_position_in_array(uintptr_t address, bool shared, char text[A
     if (shared && !*name && variables.bytes > 0 && entry - dynamic_begin < SHARED_BYTES_LIMIT)
         snprintf(text, ARRAY_TEXT_SIZE, " of dynamic shared memory at byte %zu", entry - dynamic_begin);
     else if (in_allocation)
-        snprintf(text, ARRAY_TEXT_SIZE, " at byte %zu of an allocation of %zu bytes", offset, bytes);
+        snprintf(text, ARRAY_TEXT_SIZE, " at byte %zu of an allocation of %zu byte%s", offset, bytes,
+                 plural_ending(bytes));
     else if (*name)
         snprintf(text, ARRAY_TEXT_SIZE, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }
