@@ -251,7 +251,8 @@ FAULT("small", pair_read_whole, 1, 32, "wrote")
 
 /* --- scopes and fences -------------------------------------------------------------------------------------------- */
 
-FAULT("scopes", no_fence_of_writer, 2, 32, "and no pair of fences orders them")
+FAULT("scopes", no_fence_of_writer, 2, 32,
+      "and no pair of fences orders them; try: __threadfence() between the store at :")
 {
     if (threadIdx.x != 0)
         return;
@@ -353,7 +354,8 @@ FAULT("scopes", plain_store_of_another_block_s_flag, 2, 1, "nothing orders them;
         ;
 }
 
-FAULT("scopes", no_fence_of_last_block, 4, 32, "and no pair of fences orders them")
+FAULT("scopes", no_fence_of_last_block, 4, 32,
+      ", before the data are read; if they announce data of other threads, or other threads use the data, also")
 {
     __shared__ bool is_last;
 
@@ -2179,7 +2181,9 @@ FAULT("copies", wait_by_one_thread, 1, 64, "that thread (1,0,0) copies asynchron
         y[0] = words[0] + words[1]; // [wait_by_one_thread]
 }
 
-FAULT("copies", one_group_too_many_left, 1, 32, "that it copies asynchronously")
+FAULT("copies", one_group_too_many_left, 1, 32,
+      ", __pipeline_wait_prior(1), came after 2 commits and lets the last 1 group be under way; the copy is in group "
+      "2; try: __pipeline_wait_prior(0) there, or a smaller number; then")
 {
     __shared__ __align__(16) int words[2][32];
 
@@ -2193,7 +2197,8 @@ FAULT("copies", one_group_too_many_left, 1, 32, "that it copies asynchronously")
     y[threadIdx.x] += words[1][threadIdx.x]; // [one_group_too_many_left]
 }
 
-FAULT("copies", never_committed, 1, 32, "that it copies asynchronously")
+FAULT("copies", never_committed, 1, 32,
+      "for: no __pipeline_commit() has come after the copy; try: __pipeline_commit() between the copy and the wait at :")
 {
     __shared__ __align__(16) int words[32];
 
@@ -2237,7 +2242,9 @@ FAULT("copies", place_used_twice, 1, 32, "mbarrier) and, before the next copy re
 }
 
 /* Uses a ring of two stages, in which each thread reads an element that another thread has copied. */
-FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
+FAULT("copies", ring_without_second_barrier, 1, 64,
+      "not waited for: the copy refills memory that this thread may still have to read; try: __syncthreads() after this "
+      "read, before the next copy at :")
 {
     __shared__ __align__(16) int ring[2][64];
     const int thread = threadIdx.x;
@@ -3885,7 +3892,7 @@ FAULT_LAUNCH("memory", copy_from_null, "the source is a null pointer; try: a poi
     cudaMemcpy(host_words, nowhere, 64, cudaMemcpyDeviceToHost); // [copy_from_null]
 }
 
-FAULT_LAUNCH("memory", copy_from_freed, "that has been freed; try: cudaFree() after the last use")
+FAULT_LAUNCH("memory", copy_from_freed, "; try: cudaFree() after the last use; if a destructor")
 {
     int *words;
 
@@ -4146,7 +4153,7 @@ FAULT("order", lock_held_at_a_barrier, 1, 64, "; meanwhile thread (0,0,0) waits 
     atomicExch(y, x[0]);
 }
 
-FAULT("order", flag_without_a_fence, 1, 64, "try: __threadfence_block() before the flag, lock or counter is written")
+FAULT("order", flag_without_a_fence, 1, 64, "try: __threadfence_block() between the store at :")
 {
     if (threadIdx.x == 0) {
         y[1] = 5;
@@ -4260,9 +4267,21 @@ FAULT("memory", store_that_misses_words, 1, 32,
     write_half_and_read(x, y);
 }
 
-FAULT("memory", store_to_check, 1, 32, "; try: check the index and the condition of the store at :")
+FAULT("memory", store_to_check, 1, 32,
+      "; try: check the index and the condition of this read, and those of the store at :")
 {
     write_half_and_read(x, y);
+}
+
+/* The block has 16 threads, and the array 64 elements. */
+FAULT("memory", block_that_is_too_small, 1, 16,
+      "; the first 16 elements, one for each thread of a block, have been written: is the block of the launch at :")
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x + 32]; // [block_that_is_too_small]
 }
 
 FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")

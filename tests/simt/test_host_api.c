@@ -42,7 +42,7 @@ static void allocations_are_aligned_and_apart(void **state)
     assert_int_equal(cudaFree(NULL), cudaSuccess);
     expect_error(cudaFree(memory[0]), cudaErrorInvalidValue);
     assert_non_null(
-        strstr(simt_fault_message(), ": the pointer is in an allocation of 1 bytes that has been freed at "));
+        strstr(simt_fault_message(), ": the pointer is in an allocation of 1 byte that has been freed at "));
     assert_int_equal(cudaMalloc((void **)&memory[0], 64), cudaSuccess);
     expect_error(cudaFree(memory[0] + 16), cudaErrorInvalidValue);
     assert_non_null(

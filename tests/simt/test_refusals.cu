@@ -101,8 +101,10 @@ static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
-                 "no barrier between; try: a different index in each thread, a bound on it (past the end of a row, it "
-                 "falls into the next row), or a store by one of them only");
+                 "no barrier between; try: check the indices: two threads store to the same element; if each element "
+                 "should have one writer, an index (past the end of a row, it falls into the next row) or a count that "
+                 "it depends on is wrong; if both should write, a barrier between them, or a store by one of them "
+                 "only");
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
                  "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' at byte 0 (of 4) that thread (0,0,0) wrote");
@@ -239,9 +241,9 @@ static void two_blocks_write_one_word(void **)
     blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "blocks_race",
-        "and blocks are not ordered; try: a different index in each block, a bound on it (past the end of a row, "
-        "it falls into the next row), a store by one of them only, or "
-        "two launches");
+        "and blocks are not ordered; try: check the indices: two blocks store to the same element; if each element "
+        "should have one writer, an index (past the end of a row, it falls into the next row) or a count that it "
+        "depends on is wrong; if both should write, two launches, or a store by one of them only");
 }
 
 static __global__ void blocks_read_kernel(const int *x, int *y)

@@ -53,9 +53,9 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
         static char text[256];
         char number[NUMBER_TEXT_SIZE], product[96] = "";
-        const bool is_valid_exchanged = threads > 0 && grid.z <= 64 &&
-                                        (uint64_t)grid.x * grid.y * grid.z <= BLOCK_THREADS && block.y <= 65535 &&
-                                        block.z <= 65535;
+        const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+        const bool is_valid_exchanged = threads > 0 && blocks >= WARP_LANES && blocks <= BLOCK_THREADS &&
+                                        grid.z <= 64 && block.y <= 65535 && block.z <= 65535;
 
         if (block.x <= 65536 && block.y <= 65536 && block.z <= 65536)
             snprintf(product, sizeof product, "%u x %u x %u = %s threads; ", block.x, block.y, block.z,

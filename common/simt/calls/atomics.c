@@ -169,7 +169,7 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
         if (op == SIMT_ATOMIC_COMPARE_EXCHANGE)                                                                   \
             simt_exempt_load_before_cas_from_races(address, sizeof *word);                                        \
         if (simt_running.lane)                                                                                    \
-            simt_record_poll(address);                                                                            \
+            simt_record_poll(address, true, SIMT_RETURN_ADDRESS());                                               \
         simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \
                                      op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                          \
         const uint##bits##_t old = *word;                                                                         \

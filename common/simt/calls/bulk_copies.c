@@ -132,13 +132,15 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
                                  .space = SPACE_SHARED};
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
+        const bool refills = shadow_shared_word_is_written(cell);
+
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
         if (cell->write_epoch >= simt_order.order_within_block.block_begin_epoch &&
             cell->read_epoch < cell->write_epoch)
             simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_check_store(cell, access);
-        shadow_begin_async_copy(cell);
+        shadow_begin_async_copy(cell, refills);
     }
 }
 

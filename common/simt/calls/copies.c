@@ -131,12 +131,16 @@ static void part_from_own_stores(const struct copy *copy)
 /** Records the last write to each source word and marks the destination, which no thread may access until the wait. */
 static void begin_copy(struct copy *copy)
 {
+    bool refills[COPY_WORDS];
+
+    for (unsigned word = 0; 4 * word < copy->bytes; word++)
+        refills[word] = shadow_shared_word_is_written(&copy->to_cells[word]);
     part_from_own_stores(copy);
     access_words(copy);
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++)
         copy->source[word] = stamp_of(&copy->from_cells[word]);
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_begin_async_copy(&copy->to_cells[word]);
+        shadow_begin_async_copy(&copy->to_cells[word], refills[word]);
 }
 
 /** Ends the launch if any part of the source has been written since the issue. */
@@ -187,6 +191,42 @@ static void end_copy(const struct copy *copy)
     unmark(copy);
     access_words(copy);
     fill(copy);
+}
+
+/** See simt_describe_group_wait_hook. */
+static void describe_group_wait(unsigned thread, const struct shadow_cell *cell, char *text, size_t size)
+{
+    const struct lane *const lane = &simt_running.block->lane[thread];
+    const uint32_t committed = lane->num_groups_at_group_wait, left = lane->num_groups_left_by_wait;
+    uint32_t number = lane->first_async_copy;
+
+    text[0] = '\0';
+    while (number &&
+           (cell < copies[number].to_cells || cell >= copies[number].to_cells + (copies[number].bytes + 3) / 4))
+        number = copies[number].next;
+    if (!number || !lane->group_wait_site)
+        return;
+    const uint32_t group = copies[number].group;
+
+    if (group >= lane->num_committed_copy_groups)
+        snprintf(text, size,
+                 ": no __pipeline_commit() has come after the copy" SIMT_ADVICE_PREFIX
+                 "__pipeline_commit() between the copy and the wait" SIMT_PC_LOCATION_FORMAT,
+                 lane->group_wait_site);
+    else if (group >= committed)
+        snprintf(text, size,
+                 ": the copy's group was committed after the last wait," SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "wait for it first: __pipeline_wait_prior(0) after its __pipeline_commit(), then __syncthreads() if "
+                 "other threads use the data",
+                 lane->group_wait_site);
+    else
+        snprintf(text, size,
+                 ": the wait" SIMT_PC_LOCATION_FORMAT
+                 ", __pipeline_wait_prior(%u), came after %u commit%s and lets the last %u group%s be under way; the "
+                 "copy is in group %u" SIMT_ADVICE_PREFIX "__pipeline_wait_prior(%u) there, or a smaller number; then "
+                 "__syncthreads() if other threads use the data",
+                 lane->group_wait_site, left, committed, plural_ending(committed), left, plural_ending(left), group + 1,
+                 committed - 1 - group);
 }
 
 /* --- functions of device_calls.h ---------------------------------------------------------------------------------- */
@@ -269,6 +309,7 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     else
         lane->first_async_copy = number;
     lane->last_async_copy = number;
+    simt_describe_group_wait_hook = describe_group_wait;
     begin_copy(copy);
     simt_order.packed_last_load = 0;
     simt_record_access_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
@@ -285,6 +326,11 @@ void simt_async_copies_wait(size_t num_pending_groups)
 {
     struct lane *const lane = simt_running.lane;
 
+    if (lane) {
+        lane->group_wait_site = SIMT_RETURN_ADDRESS();
+        lane->num_groups_at_group_wait = lane->num_committed_copy_groups;
+        lane->num_groups_left_by_wait = num_pending_groups < UINT32_MAX ? (uint32_t)num_pending_groups : UINT32_MAX;
+    }
     while (lane && lane->first_async_copy &&
            copies[lane->first_async_copy].group + (uint64_t)num_pending_groups < lane->num_committed_copy_groups) {
         end_copy(&copies[lane->first_async_copy]);

@@ -633,7 +633,7 @@ void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE])
                                     text);
 }
 
-void simt_record_poll(const void *address)
+void simt_record_poll(const void *address, bool is_atomic, uintptr_t pc)
 {
     const struct shadow_cell *cell = cell_at((uintptr_t)address);
 
@@ -650,7 +650,11 @@ void simt_record_poll(const void *address)
     last_polled = (uintptr_t)address;
     if (cell)
         simt_last_polls[simt_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
-            .epoch = simt_order.epoch, .write_epoch = cell->write_epoch};
+            .epoch = simt_order.epoch,
+            .write_epoch = cell->write_epoch,
+            .packed_write = cell->packed_write,
+            .is_atomic = is_atomic,
+            .pc = pc};
 }
 
 /** Handles a volatile access: loads count as atomic, as do stores by a thread that has executed a fence. */
@@ -669,7 +673,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
     if (store)
         simt_loop_watchdog.num_polls_since_progress = 0;
     else
-        simt_record_poll(pointer);
+        simt_record_poll(pointer, false, pc);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
         simt_order_record_atomic((uintptr_t)pointer, bytes, store, !store);

@@ -16,7 +16,7 @@
 void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
                                   bool reads_old_value, uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
-void simt_record_poll(const void *address);
+void simt_record_poll(const void *address, bool is_atomic, uintptr_t pc);
 
 /** Describes the word that the launch's last poll read, as simt_describe_position_in_array() does. */
 void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE]);

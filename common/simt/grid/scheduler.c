@@ -268,6 +268,7 @@ void simt_block_reset(struct block *block)
         block->lane[i].wait_site = 0;
         block->lane[i].call_or_iteration_frame = NULL;
         block->lane[i].first_async_copy = block->lane[i].last_async_copy = block->lane[i].num_committed_copy_groups = 0;
+        block->lane[i].group_wait_site = 0;
         block->lane[i].requested_registers = block->lane[i].register_requests_hash = 0;
     }
 }

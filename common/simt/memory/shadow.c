@@ -26,6 +26,7 @@ uintptr_t simt_pc_slots[1 << PC_SLOT_BITS];
 struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 struct last_poll simt_last_polls[BLOCK_THREADS];
 bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
+void (*simt_describe_group_wait_hook)(unsigned thread, const struct shadow_cell *cell, char *text, size_t size);
 uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
                                               uintptr_t reference);
 
@@ -84,22 +85,49 @@ static const char *what_was_done(const struct past_access *past)
 }
 
 /**
- * Returns whether a thread of the running block has polled or updated a word that was written after the past access,
- * presumably to wait for that access. If `in_block`, the word was written by a thread of the running block, and only
- * the running thread's polls count; otherwise it was written by a thread of another block.
+ * Returns a thread's poll or update, by the running block, of a word that was written after the past access, presumably
+ * to wait for that access; returns NULL if there is none. If `in_block`, the word was written by a thread of the
+ * running block, and only the running thread's polls count; otherwise it was written by a thread of another block.
  */
-static bool has_polled(const struct past_access *past, bool in_block)
+static const struct last_poll *find_poll(const struct past_access *past, bool in_block)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        const struct last_poll seen = simt_last_polls[i];
+        const struct last_poll *const seen = &simt_last_polls[i];
 
-        if (seen.epoch >= simt_order.order_within_block.block_begin_epoch &&
-            simt_is_epoch_of_running_block(seen.epoch) && seen.write_epoch >= past->epoch &&
-            simt_is_epoch_of_running_block(seen.write_epoch) == in_block && (!in_block || i == running_thread()))
-            return true;
+        if (seen->epoch >= simt_order.order_within_block.block_begin_epoch &&
+            simt_is_epoch_of_running_block(seen->epoch) && seen->write_epoch >= past->epoch &&
+            simt_is_epoch_of_running_block(seen->write_epoch) == in_block && (!in_block || i == running_thread()))
+            return seen;
     }
-    return false;
+    return NULL;
 }
+
+enum { FENCES_TEXT = 480 };
+
+/** Advises on the fences around the write that a poll has seen and around the poll, which order a past access. */
+static void advise_on_fences(const struct past_access *past, const struct word_access *access,
+                             const struct last_poll *poll, bool in_block, char text[FENCES_TEXT])
+{
+    snprintf(text, FENCES_TEXT,
+             "%s" SIMT_ADVICE_PREFIX "%s between the %s" SIMT_PC_LOCATION_FORMAT " and the %s" SIMT_PC_LOCATION_FORMAT
+             ", and another after the %s" SIMT_PC_LOCATION_FORMAT
+             ", before %s; %s",
+             in_block ? "" : "no pair of fences orders them", in_block ? "__threadfence_block()" : "__threadfence()",
+             (past->access_kind & PAST_WRITE) ? "store" : "read", simt_pc_in_slot(past->pc_slot),
+             (poll->packed_write & WRITE_IS_ATOMIC) ? "atomic" : "write",
+             simt_pc_in_slot(poll->packed_write & PC_SLOT_MASK), poll->is_atomic ? "atomic" : "poll", poll->pc,
+             access->access_type == ACCESS_LOAD ? "the data are read" : "this store",
+             in_block ? "or __syncthreads() between the two"
+                      : "if they announce data of other threads, or other threads use the data, also __syncthreads() "
+                        "before the first fence and after the second");
+}
+
+/** Begins the advice on a race of two stores; the rest depends on whether the threads are in one block. */
+#define TWO_STORES(parties)                                                                                         \
+    SIMT_ADVICE_PREFIX "check the indices: two " parties                                                            \
+                       " store to the same element; if each element should have one writer, an index (past the end " \
+                       "of a row, it falls into the next row) or a count that it depends on is wrong; if both should " \
+                       "write, "
 
 /**
  * Returns advice on a race within a block that involves an atomic or a poll, or two plain accesses on the same source
@@ -107,7 +135,9 @@ static bool has_polled(const struct past_access *past, bool in_block)
  */
 static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
+    static char of_fences[FENCES_TEXT];
     const bool wrote = past->access_kind == PAST_WRITE, read = past->access_kind == PAST_READ;
+    const struct last_poll *const poll = find_poll(past, true);
 
     if (access->is_deallocation)
         return "";
@@ -123,9 +153,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                    "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
                    "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->access_type == ACCESS_STORE)
-        return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
-            "a different index in each thread, a bound on it (past the end of a row, it falls into the next row), or "
-            "a store by one of them only";
+        return TWO_STORES("threads") "a barrier between them, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
         return access->space == SPACE_SHARED
@@ -133,10 +161,10 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                                         "(atomicAdd(p, 0) reads, atomicExch() writes)"
                    : SIMT_ADVICE_PREFIX "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or "
                                         "__syncthreads() between the two";
-    if (has_polled(past, true))
-        return SIMT_ADVICE_PREFIX
-            "__threadfence_block() before the flag, lock or counter is written, and again after it is "
-            "read; or __syncthreads() between the two";
+    if (poll) {
+        advise_on_fences(past, access, poll, true, of_fences);
+        return of_fences;
+    }
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
         return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
             "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
@@ -163,7 +191,7 @@ static bool has_polled_anything(bool in_block)
 /** Returns advice on a write that may come before another block's read of the old value, which it must not. */
 static const char *advice_on_overwriting(const struct past_access *past)
 {
-    if (has_polled(past, false) || has_polled_anything(false))
+    if (find_poll(past, false) || has_polled_anything(false))
         return "nothing makes the write wait for the read" SIMT_ADVICE_PREFIX
                "a counter that each block increases atomically, after its read and a __threadfence(), and the write "
                "only by the block that finds all others counted, after another __threadfence(); or two launches";
@@ -174,7 +202,9 @@ static const char *advice_on_overwriting(const struct past_access *past)
 /** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
+    static char of_fences[FENCES_TEXT];
     const unsigned past_access_kind = past->access_kind & PAST_KIND_MASK;
+    const struct last_poll *const poll = find_poll(past, false);
 
     if (in_block_only(past, access))
         return "an atomic that ends in _block reaches its block only" SIMT_ADVICE_PREFIX "the atomic without _block";
@@ -190,11 +220,10 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
     if (access->access_type == ACCESS_STORE && past->access_kind != PAST_ATOMIC_UPDATERS &&
         past_access_kind == PAST_READ)
         return advice_on_overwriting(past);
-    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && has_polled(past, false))
-        return "no pair of fences orders them" SIMT_ADVICE_PREFIX
-               "__threadfence() before the flag or counter is written, after "
-               "a barrier with other threads whose data it "
-               "announces, and again after it is read, before a barrier with other threads that use the data";
+    if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && poll) {
+        advise_on_fences(past, access, poll, false, of_fences);
+        return of_fences;
+    }
     if (past->access_kind >= PAST_ATOMIC && access->access_type == ACCESS_ATOMIC)
         return "they have different sizes" SIMT_ADVICE_PREFIX "atomics of one size for both accesses";
     if (access->access_type != ACCESS_ATOMIC && past->access_kind != PAST_ATOMIC_UPDATERS && has_polled_anything(false))
@@ -202,9 +231,7 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "atomics, or two launches; or, if a flag or counter that is polled announces the data, "
                "__threadfence() before the flag is written, and again after each poll that has seen it";
     if (past->access_kind == PAST_WRITE && access->access_type == ACCESS_STORE)
-        return "blocks are not ordered" SIMT_ADVICE_PREFIX
-               "a different index in each block, a bound on it (past the end of a row, it falls into the next row), a "
-               "store by one of them only, or two launches";
+        return "blocks are not ordered" TWO_STORES("blocks") "two launches, or a store by one of them only";
     return "blocks are not ordered" SIMT_ADVICE_PREFIX
            "atomics, or two launches; or, if threads update in place what others read, a second array";
 }
@@ -262,12 +289,17 @@ static bool suspects_index(const struct past_access *past, const struct word_acc
 /** Inserts the suspicion of an index before the advice in a text about a race, or appends both if it has none. */
 static void insert_suspicion(const char *text, const char *suspicion, char *result, size_t size)
 {
+    static const char same_beginning[] = "check the indices: ";
     const char *const advice = strstr(text, SIMT_ADVICE_PREFIX);
     const int length = advice ? (int)(advice - text) : (int)strlen(text);
+    const char *rest = advice ? advice + strlen(SIMT_ADVICE_PREFIX)
+                              : "__syncthreads() between the two accesses, or an atomic";
 
+    if (strncmp(rest, same_beginning, strlen(same_beginning)) == 0)
+        rest += strlen(same_beginning);
     snprintf(result, size, "%.*s%s%s",
              length - (length > 0 && text[length - 1] == SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0]), text, suspicion,
-             advice ? advice + strlen(SIMT_ADVICE_PREFIX) : "__syncthreads() between the two accesses, or an atomic");
+             rest);
 }
 
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
@@ -326,13 +358,21 @@ static void fault_race(const struct past_access *past, struct word_access access
 
     const bool in_block = simt_is_epoch_of_running_block(past->epoch);
     const char *advice = in_block ? advice_in_block(past, &access) : advice_for_blocks(past, &access);
-    char of_update[200], of_mbarrier[400], of_index[420], both[800];
+    char of_update[200], of_mbarrier[400], of_index[420], of_arrays[800], both[1000];
 
     simt_describe_position_in_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     if (in_block && (*advice == SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) &&
         simt_advise_on_mbarrier_arrivals_hook && simt_advise_on_mbarrier_arrivals_hook(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
+    if (in_block && past->access_kind == PAST_WRITE && access.access_type == ACCESS_STORE &&
+        strstr(of, " of dynamic shared memory")) {
+        snprintf(of_arrays, sizeof of_arrays,
+                 "%s; or, if they use different extern __shared__ arrays, an offset to the second, because all such "
+                 "arrays begin at the same byte",
+                 advice);
+        advice = of_arrays;
+    }
     if (racing->update) {
         advise_on_update(racing->update, in_block, of_update, sizeof of_update);
         advice = of_update;
@@ -441,23 +481,48 @@ static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
 }
 
 /**
+ * Writes that a launch has too few threads per block for an array in shared memory if, in the array that contains a
+ * word, as many elements have been written as the block has threads, beginning with the first. Writes "" otherwise.
+ */
+static void describe_small_block(const struct shadow_cell *cell, char *text, size_t size)
+{
+    const size_t threads = (size_t)simt_block_dim.x * simt_block_dim.y * simt_block_dim.z;
+    size_t begin, end, written_end;
+
+    text[0] = '\0';
+    simt_shared_array_bounds((size_t)(cell - simt_memory.shared_shadow) * 4, &begin, &end);
+    for (written_end = begin; written_end < end && written(&simt_memory.shared_shadow[written_end / 4]) == 0xf;)
+        written_end += 4;
+    for (size_t at = written_end; at < end; at += 4)
+        if (written(&simt_memory.shared_shadow[at / 4]))
+            return;
+    const size_t bytes = (written_end - begin) / threads;
+
+    if (threads > 1 && bytes * threads == written_end - begin && (bytes == 4 || bytes == 8 || bytes == 16))
+        snprintf(text, size,
+                 "; the first %zu elements, one for each thread of a block, have been written: is the block of the "
+                 "launch" SIMT_PC_LOCATION_FORMAT " large enough for this index?",
+                 threads, simt_current_work_call_site());
+}
+
+/**
  * Writes that other bytes of an array have been written at `pc`, with advice on that store, whose index or condition
  * may be wrong; `otherwise` is the advice if the store is right.
  */
-static void describe_other_store(uintptr_t pc, const char *otherwise, char *text, size_t size)
+static void describe_other_store(uintptr_t pc, const char *of_launch, const char *otherwise, char *text, size_t size)
 {
     snprintf(text, size,
-             "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
-             "check the index and the condition of the store" SIMT_PC_LOCATION_FORMAT
-             "; or, if that store is right, %s",
-             pc, pc, otherwise);
+             "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT "%s" SIMT_ADVICE_PREFIX
+             "check the index and the condition of this read, and those of the store" SIMT_PC_LOCATION_FORMAT
+             ": one of them uses elements that the other leaves out; or, if both are right, %s",
+             pc, of_launch, pc, otherwise);
 }
 
 void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,
                                               enum access_type access, uintptr_t pc)
 {
     const int count = __builtin_popcount(byte_mask);
-    char of[ARRAY_TEXT_SIZE], others[400] = "";
+    char of[ARRAY_TEXT_SIZE], of_launch[240], others[800] = "";
 
     /*
      * Only the first such read is recorded, because later ones may follow from it. The kernel continues, so that a race
@@ -474,7 +539,9 @@ void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, ui
     const uintptr_t store = other ? simt_pc_in_slot(other->packed_write & PC_SLOT_MASK) : 0;
 
     if (store)
-        describe_other_store(store, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
+        describe_small_block(cell, of_launch, sizeof of_launch);
+    if (store)
+        describe_other_store(store, of_launch, simt_fault_advice("uninitialised shared memory"), others, sizeof others);
     simt_fault_suspect(SUSPECT_UNWRITTEN_READ, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s%s that no thread of the block has written%s", count, count == 1 ? "" : "s", of,
                        others);
@@ -513,7 +580,7 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
                  "floats%s",
                  copy.call, copy.call_site, copy.begin, copy.end - 1, made, or_store);
     else if (store)
-        describe_other_store(store, simt_fault_advice("uninitialised global memory"), text, size);
+        describe_other_store(store, "", simt_fault_advice("uninitialised global memory"), text, size);
     else if (other && written_prefix_bytes > 0)
         snprintf(text, size,
                  "; only the first %zu byte%s ha%s been written%s" SIMT_ADVICE_PREFIX
@@ -531,7 +598,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     const struct word_marks marks = simt_arena_word_marks(access.address);
     const uint32_t missing = marks.unwritten_mask & access.byte_mask;
     const bool writes = access.access_type == ACCESS_STORE || access.access_type == ACCESS_ATOMIC;
-    char where[160], others[480];
+    char where[160], others[640];
 
     if (marks.inaccessible_mask & access.byte_mask)
         simt_fault_inaccessible(access.address, access.byte_mask, writes, access.pc);
@@ -580,15 +647,27 @@ void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_acces
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->packed_readers != READERS_ASYNC_COPY_IS_WRITING)
+    if (cell->read_epoch != EPOCH_NEVER || (cell->packed_readers != READERS_ASYNC_COPY_IS_WRITING &&
+                                            cell->packed_readers != READERS_ASYNC_COPY_IS_REFILLING))
         return;
     const unsigned thread = cell->packed_write >> WRITE_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
     const int count = __builtin_popcount(access.byte_mask);
     const bool is_own = thread == running_thread();
-    char who[64] = "it";
+    const uintptr_t copy = simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK);
+    char who[64] = "it", of_read[500] = "";
+
+    if (access.access_type != ACCESS_STORE && !is_own && cell->packed_readers == READERS_ASYNC_COPY_IS_REFILLING)
+        snprintf(of_read, sizeof of_read,
+                 ": the copy refills memory that this thread may still have to read" SIMT_ADVICE_PREFIX
+                 "__syncthreads() after this read, before the next copy" SIMT_PC_LOCATION_FORMAT
+                 "; or, if this thread should read the new data, wait for the copy first (__pipeline_commit() and "
+                 "__pipeline_wait_prior(0), or its mbarrier), then __syncthreads()",
+                 copy);
+    else if (access.access_type != ACCESS_STORE && simt_describe_group_wait_hook)
+        simt_describe_group_wait_hook(thread, cell, of_read, sizeof of_read);
     /* If both are at one line, the word is written by the next copy at this line. */
-    const char *const advice = access.access_type != ACCESS_STORE ? ""
+    const char *const advice = access.access_type != ACCESS_STORE ? of_read
                                : is_own ? SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
                                    "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                    "mbarrier) and, before the next copy refills memory that is still read, for its "
@@ -603,8 +682,7 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
                     "%s %d byte%s that %s copies asynchronously" SIMT_PC_LOCATION_FORMAT " and has not waited for%s",
-                    what_it_does(&access), count, count == 1 ? "" : "s", who,
-                    simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK), advice);
+                    what_it_does(&access), count, count == 1 ? "" : "s", who, copy, advice);
 }
 
 static bool of_readers(const struct past_access *past)

@@ -101,14 +101,21 @@ void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const str
 void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,
                                     const struct work_race *race);
 
+/** Returns whether the block has written a shared word. */
+static inline bool shadow_shared_word_is_written(const struct shadow_cell *cell)
+{
+    return cell->write_epoch >= simt_order.order_within_block.block_begin_epoch &&
+           (cell->packed_write >> SHARED_WORD_WRITTEN_SHIFT & 0xf) != 0;
+}
 /**
- * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
+ * Marks a shared word that an asynchronous copy of the running thread is about to write; `refills` says whether the
+ * block had written the word before. No thread may access the word
  * until shadow_end_async_copy() is called.
  */
-static inline void shadow_begin_async_copy(struct shadow_cell *cell)
+static inline void shadow_begin_async_copy(struct shadow_cell *cell, bool refills)
 {
     cell->read_epoch = EPOCH_NEVER;
-    cell->packed_readers = READERS_ASYNC_COPY_IS_WRITING;
+    cell->packed_readers = refills ? READERS_ASYNC_COPY_IS_REFILLING : READERS_ASYNC_COPY_IS_WRITING;
 }
 static inline void shadow_end_async_copy(struct shadow_cell *cell)
 {
@@ -139,7 +146,9 @@ extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 
 /** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
 struct last_poll {
-    uint32_t epoch, write_epoch;
+    uint32_t epoch, write_epoch, packed_write;
+    bool is_atomic;
+    uintptr_t pc;
 };
 extern struct last_poll simt_last_polls[BLOCK_THREADS];
 
@@ -155,6 +164,11 @@ extern uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc,
  * returns false. Set when the first mbarrier is initialised.
  */
 extern bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
+/**
+ * Writes why the last wait of a thread of the running block does not cover its copy to a word in shared memory, with
+ * advice, or "" if the thread has not waited for groups of copies. Set when the first such copy is issued.
+ */
+extern void (*simt_describe_group_wait_hook)(unsigned thread, const struct shadow_cell *cell, char *text, size_t size);
 
 static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
                                                                       struct word_access access)

@@ -65,6 +65,8 @@ enum {
 #define READERS_WORD_OUTSIDE_VARIABLES (3u << 30)
 /** At EPOCH_NEVER: an asynchronous copy is writing the word (copies.c). */
 #define READERS_ASYNC_COPY_IS_WRITING (READERS_WORD_OUTSIDE_VARIABLES | 1)
+/** Likewise, and the block had written the word before. */
+#define READERS_ASYNC_COPY_IS_REFILLING (READERS_WORD_OUTSIDE_VARIABLES | 2)
 
 /**
  * An atomic's size and place in the word, and flags: its scope, whether it has seen an atomic of another block, and

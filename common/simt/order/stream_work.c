@@ -153,6 +153,11 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     return cudaSuccess;
 }
 
+uintptr_t simt_current_work_call_site(void)
+{
+    return current.call_site;
+}
+
 void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_ranges_add(&current.used[use], begin, begin + bytes);
