@@ -202,8 +202,8 @@ REFUSED(a_wait_for_one_parity_twice, 64, "which lacks 1 of 2 arrivals; try: chec
 }
 
 REFUSED(phases_of_too_many_arrivals, 64,
-        "; 192 arrivals have ended 192 phases of 1 arrival each; phases 96 to 191 have ended without a wait of this "
-        "thread, which comes too late; try: let as many threads arrive at the mbarrier made at :")
+        "with a count of 1, but 192 arrivals have already ended phases 0 to 191, the last 96 without a wait of this "
+        "thread; try: if 64 threads arrive in each phase, initialise the mbarrier with 64 at :")
 {
     __shared__ mbarrier full;
 
@@ -213,6 +213,26 @@ REFUSED(phases_of_too_many_arrivals, 64,
         mbarrier_wait(&full, i & 1); // [phases_of_too_many_arrivals]
     }
     y[threadIdx.x] = x[threadIdx.x];
+}
+
+/* Threads 0 to 31 wait for bytes, and thread 64 for a phase that has ended long ago, which explains the others' wait. */
+REFUSED(phases_of_too_many_arrivals_before_a_copy, 96,
+        "but 32 arrivals have already ended phases 0 to 31; others wait, probably in consequence: thread (0,0,0) at :")
+{
+    WORDS_AND_BARRIER(1);
+    __shared__ mbarrier ready;
+
+    make(&ready, 1);
+    if (threadIdx.x < 32) {
+        mbarrier_wait(&full, 0);
+    } else if (threadIdx.x < 64) {
+        mbarrier_arrive(&ready);
+    } else if (threadIdx.x == 64) {
+        __nanosleep(1000);
+        mbarrier_arrive_expect(&full, sizeof words);
+        mbarrier_wait(&ready, 0); // [phases_of_too_many_arrivals_before_a_copy]
+        bulk_copy(words, x, sizeof words, &full);
+    }
 }
 
 REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronously")
@@ -288,7 +308,7 @@ REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'empt
 }
 
 REFUSED(a_parity_of_the_first_round, 64,
-        ", for a phase in which nothing has arrived: a wait that should return at once in the first round")
+        ", for a phase in which nothing has arrived: if it should return at once in the first round (the memory is free")
 {
     RING_WITH_A_WRONG_PARITY;
 }

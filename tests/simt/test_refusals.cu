@@ -369,7 +369,7 @@ static __global__ void write_offset_kernel(unsigned char *y, int offset)
 #ifdef __clang__
 #define ALLOCATION_LINE "program"
 #else
-#define ALLOCATION_LINE "tests/simt/simt_test.h:"
+#define ALLOCATION_LINE "simt_test.h:"
 #endif
 
 static void out_of_bounds(void **)
@@ -1021,6 +1021,13 @@ static void endless_loops_without_events(void **)
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
 }
 
+static __global__ void store_elsewhere_and_spin_kernel(int *flag)
+{
+    atomicExch(&flag[5], 1);
+    while (((volatile int *)flag)[3] == 0) // [store_elsewhere_and_spin]
+        ;
+}
+
 static void endless_loops(void **)
 {
     int *flag = device_words(0);
@@ -1028,6 +1035,14 @@ static void endless_loops(void **)
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
     spin_kernel<<<1, 64>>>(flag);
     EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "still polled here, for a value at byte ");
+    spin_kernel<<<1, 64>>>(flag);
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin",
+                 "waits for; the launch has written nothing in this array; try: check whether a thread reaches the "
+                 "store for which this poll waits; some thread must write the value, by an atomic or with a fence, and "
+                 "another block's value takes a cooperative launch; if the loop does end, the environment variable");
+    store_elsewhere_and_spin_kernel<<<1, 1>>>(flag);
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "store_elsewhere_and_spin",
+                 "; the nearest bytes of this array that the launch has written are at byte 20, written at :");
     lock_kernel<<<1, 2>>>(flag);
     EXPECT_FAULT(cudaErrorLaunchTimeout, "lock", "that changed nothing");
     spin_without_memory_kernel<<<1, 1>>>(device_y, 1);

@@ -149,11 +149,11 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
             "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
             "the other direction",
             end, says);
-    return simt_fault_runtime_call(
-        call_site, name, cudaErrorInvalidValue,
-        "the %s is not %zu byte%s of device memory: it is %s" SIMT_ADVICE_PREFIX "a size in bytes that fits, or a "
-        "larger cudaMalloc()",
-        end, bytes, plural_ending(bytes), where);
+    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
+                                   "the %s is not %zu byte%s of device memory: it is %s" SIMT_ADVICE_PREFIX
+                                   "a size in bytes that fits, or a "
+                                   "larger cudaMalloc()",
+                                   end, bytes, plural_ending(bytes), where);
 }
 
 /**

@@ -157,8 +157,8 @@ static void check_source(const struct copy *copy)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
                         "copies %u byte%s asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote "
                         "some" SIMT_PC_LOCATION_FORMAT " before they were waited for",
-                        copy->from_bytes, plural_ending(copy->from_bytes), index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_in_slot(now.write & PC_SLOT_MASK));
+                        copy->from_bytes, plural_ending(copy->from_bytes), index.x, index.y, index.z, block.x, block.y,
+                        block.z, simt_pc_in_slot(now.write & PC_SLOT_MASK));
     }
 }
 

@@ -299,9 +299,8 @@ static void check_stack(const struct lane *lane, uintptr_t pc)
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     if (simt_memory.shared_begin - address <= SHARED_BYTES_DEFAULT_LIMIT)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u byte%s before the first shared variable", store ? "writes" : "reads", bytes,
-                        plural_ending(bytes));
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u byte%s before the first shared variable",
+                        store ? "writes" : "reads", bytes, plural_ending(bytes));
 }
 
 /**
@@ -624,13 +623,28 @@ static struct shadow_cell *cell_at(uintptr_t address)
                : NULL;
 }
 
-/** Address that the launch's last poll read. */
-static uintptr_t last_polled;
+/** Address that the launch's last poll read, and the poll's call site. */
+static uintptr_t last_polled, last_poll_pc;
+/** Number of polls since the last progress that read another address than the lane's poll before. */
+static uint64_t num_moved_polls;
 
 void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE])
 {
     simt_describe_position_in_array(last_polled, last_polled - simt_memory.shared_begin < simt_memory.shared_bytes,
                                     text);
+}
+
+void simt_describe_writes_near_last_poll(char *text)
+{
+    simt_describe_writes_near_poll(last_polled, last_polled - simt_memory.shared_begin < simt_memory.shared_bytes,
+                                   last_poll_pc, text);
+}
+
+bool simt_polls_read_several_addresses(void)
+{
+    enum { FEW = 16 };
+
+    return num_moved_polls > simt_loop_watchdog.num_polls_since_progress / FEW;
 }
 
 void simt_record_poll(const void *address, bool is_atomic, uintptr_t pc)
@@ -642,12 +656,17 @@ void simt_record_poll(const void *address, bool is_atomic, uintptr_t pc)
     if (lane->loads_since_poll_hash !=
         lane->loads_hash_at_poll) /* the lane's loads since its last poll differ from those before it */
         simt_loop_watchdog.num_polls_since_progress = 0;
+    if (simt_loop_watchdog.num_polls_since_progress == 0)
+        num_moved_polls = 0;
+    num_moved_polls += lane->last_polled_address != (uintptr_t)address;
+    lane->last_polled_address = (uintptr_t)address;
     lane->loads_hash_at_poll = lane->loads_since_poll_hash;
     lane->loads_since_poll_hash = 0;
     lane->num_polls++;
     simt_loop_watchdog.num_polls++;
     simt_loop_watchdog.num_polls_since_progress++;
     last_polled = (uintptr_t)address;
+    last_poll_pc = pc;
     if (cell)
         simt_last_polls[simt_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
             .epoch = simt_order.epoch,

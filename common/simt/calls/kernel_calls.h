@@ -20,6 +20,10 @@ void simt_record_poll(const void *address, bool is_atomic, uintptr_t pc);
 
 /** Describes the word that the launch's last poll read, as simt_describe_position_in_array() does. */
 void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE]);
+/** Writes what the launch has written near the last polled word, with advice (see simt_describe_writes_near_poll()). */
+void simt_describe_writes_near_last_poll(char *text);
+/** Returns whether the polls in vain read several addresses in turn, as in a search of a table. */
+bool simt_polls_read_several_addresses(void);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
 void simt_check_and_record_ldmatrix_row(const void *row, uintptr_t pc);
@@ -62,6 +66,12 @@ void simt_async_copy_list_discard(uint32_t *first_remaining_copy);
 bool simt_mbarrier_expire_timed_waits(struct block *block);
 /** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
+/**
+ * Returns whether a lane waits at an mbarrier at which several threads have arrived and ended at least two phases that
+ * the lane has not waited for, and describes such a wait.
+ */
+bool simt_mbarrier_wait_is_overtaken_by_several(const struct lane *lane);
+void simt_mbarrier_describe_overtaken_wait(const struct lane *lane, char *text, size_t size);
 /** Advises on the mbarrier waits of these lanes, none of which can ever end. */
 void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */

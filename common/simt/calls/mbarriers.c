@@ -41,15 +41,16 @@ struct copy_arrival {
 
 struct barrier {
     uintptr_t address;
-    uint32_t block;   /**< number of the owning block */
-    uint32_t next;    /**< next barrier of the block, or next free barrier; 0 if none */
-    uint32_t count;   /**< number of arrivals that a phase needs */
-    uint32_t pending; /**< number of arrivals that are still missing */
-    uint32_t phase;   /**< number of phases that have ended */
-    int64_t bytes;    /**< number of announced bytes minus that of copied bytes */
-    uint32_t waiting; /**< number of waiting lanes */
-    uint32_t *seen;   /**< for each thread of the block, the number of phases up to the last that it has waited for */
-    uint32_t arriver; /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
+    uint32_t block;    /**< number of the owning block */
+    uint32_t next;     /**< next barrier of the block, or next free barrier; 0 if none */
+    uint32_t count;    /**< number of arrivals that a phase needs */
+    uint32_t pending;  /**< number of arrivals that are still missing */
+    uint32_t phase;    /**< number of phases that have ended */
+    int64_t bytes;     /**< number of announced bytes minus that of copied bytes */
+    uint32_t waiting;  /**< number of waiting lanes */
+    uint32_t *seen;    /**< for each thread of the block, the number of phases up to the last that it has waited for */
+    uint32_t arriver;  /**< the first thread that arrived, plus 1; SEVERAL_THREADS after arrivals of others */
+    bool *has_arrived; /**< for each thread of the block, whether it has arrived; NULL if no two threads have */
     lane_mask arrived_lanes; /**< the lanes, of any warp, that have arrived */
     int64_t announced;       /**< number of bytes announced in this phase, the last of them at this call site */
     uintptr_t announcement;
@@ -294,6 +295,20 @@ static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
                         plural_ending((uint64_t)llabs((long long)bytes)), barrier->pc, MAX_BYTES);
 }
 
+/** Records that a thread has arrived at a barrier, for describe_overtaken(). */
+static void record_arriver(struct barrier *barrier, uint32_t thread)
+{
+    if (barrier->arriver == 0 || barrier->arriver == thread + 1) {
+        barrier->arriver = thread + 1;
+        return;
+    }
+    if (!barrier->has_arrived && (barrier->has_arrived = calloc(simt_running.block->num_threads, sizeof(bool))))
+        barrier->has_arrived[barrier->arriver - 1] = true;
+    barrier->arriver = SEVERAL_THREADS;
+    if (barrier->has_arrived)
+        barrier->has_arrived[thread] = true;
+}
+
 static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 {
     if (barrier->pending == 0)
@@ -301,9 +316,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
                         "arrives at an mbarrier, made" SIMT_PC_LOCATION_FORMAT
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
-    const uint32_t arriver = simt_running.lane->thread + 1;
-
-    barrier->arriver = barrier->arriver == 0 || barrier->arriver == arriver ? arriver : SEVERAL_THREADS;
+    record_arriver(barrier, simt_running.lane->thread);
     barrier->arrived_lanes |= lane_bit(simt_running.lane->thread % WARP_LANES);
     barrier->pending--;
     if (bytes > 0) {
@@ -535,18 +548,13 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
 {
     const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
     const uint32_t missed = missed_phases(barrier, lane);
-    const uint64_t arrivals = (uint64_t)barrier->phase * barrier->count;
-    char bytes[128] = "", ended[96] = "", late[128] = "", of[ARRAY_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    char bytes[128] = "", late[128] = "", of[ARRAY_TEXT_SIZE];
 
     if (barrier->bytes > 0)
         snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_PC_LOCATION_FORMAT,
                  (long long)barrier->bytes, (long long)barrier->announced, barrier->announcement);
     else if (barrier->bytes < 0)
         snprintf(bytes, sizeof bytes, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
-    if (state_of(lane) == WAIT_OVERTAKEN && barrier->arriver == SEVERAL_THREADS)
-        snprintf(ended, sizeof ended, "; %s arrivals have ended %u phases of %u arrival%s each",
-                 simt_format_thousands_separated(arrivals, number), barrier->phase, barrier->count,
-                 barrier->count == 1 ? "" : "s");
     if (missed >= 2)
         snprintf(late, sizeof late, "; phases %u to %u have ended without a wait of this thread, which comes too late",
                  barrier->phase - missed, barrier->phase - 1);
@@ -556,8 +564,29 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     simt_describe_position_in_array(barrier->address, true, of);
     snprintf(text, size,
              "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
-             ", which lacks %u of %u arrivals%s%s%s",
-             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, ended,
+             ", which lacks %u of %u arrivals%s%s",
+             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, late);
+}
+
+bool simt_mbarrier_wait_is_overtaken_by_several(const struct lane *lane)
+{
+    return state_of(lane) == WAIT_OVERTAKEN && barriers[lane->awaited_mbarrier].arriver == SEVERAL_THREADS;
+}
+
+void simt_mbarrier_describe_overtaken_wait(const struct lane *lane, char *text, size_t size)
+{
+    const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
+    const uint32_t missed = missed_phases(barrier, lane);
+    char of[ARRAY_TEXT_SIZE], number[NUMBER_TEXT_SIZE], late[80] = "";
+
+    if (missed < barrier->phase)
+        snprintf(late, sizeof late, ", the last %u without a wait of this thread", missed);
+    simt_describe_position_in_array(barrier->address, true, of);
+    snprintf(text, size,
+             "for phase %u of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
+             " with a count of %u, but %s arrivals have already ended phases 0 to %u%s",
+             barrier->phase, of, barrier->pc, barrier->count,
+             simt_format_thousands_separated((uint64_t)barrier->phase * barrier->count, number), barrier->phase - 1,
              late);
 }
 
@@ -565,14 +594,19 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
 static void advise_on_overtaken(const struct barrier *barrier, char *text, size_t size)
 {
     const bool by_one = barrier->arriver != SEVERAL_THREADS;
+    uint32_t arrivers = 0;
+
+    for (uint32_t i = 0; barrier->has_arrived && i < simt_running.block->num_threads; i++)
+        arrivers += barrier->has_arrived[i];
     const bool by_lanes = lane_count(barrier->arrived_lanes) > 1 && barrier->count <= simt_running.block->num_warps;
 
     if (!by_one && by_lanes)
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "let as many threads arrive at the mbarrier made" SIMT_PC_LOCATION_FORMAT
-                                    " as its mbarrier_init() says: one lane of each warp arrives, after __syncwarp(); "
-                                    "or, if all lanes shall arrive, a greater number there",
-                 barrier->pc);
+                 SIMT_ADVICE_PREFIX
+                 "if %u threads arrive in each phase, initialise the mbarrier with %u" SIMT_PC_LOCATION_FORMAT
+                 "; or, if %u is right, let only so many arrive: one lane of each warp, after "
+                 "__syncwarp()",
+                 arrivers, arrivers, barrier->pc, barrier->count);
     else if (by_one)
         snprintf(text, size,
                  SIMT_ADVICE_PREFIX
@@ -608,10 +642,11 @@ static void advise_on_first_round(const struct lane *const *lanes, unsigned num_
                                        count++ > 0 ? " or" : "", lanes[i]->wait_site);
     }
     if (length < size)
-        snprintf(text + length, size - length,
-                 ", for a phase in which nothing has arrived: a wait that should return at once in the first round, "
-                 "as for memory that is free then, takes parity 1; if it is right, check who arrives, and the number "
-                 "in mbarrier_init()");
+        snprintf(
+            text + length, size - length,
+            ", for a phase in which nothing has arrived: if it should return at once in the first round (the memory "
+            "is free then), its parity begins with 1; otherwise check who arrives, and the number in "
+            "mbarrier_init()");
 }
 
 void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num_lanes, char *text, size_t size)
@@ -777,6 +812,7 @@ void simt_mbarriers_free(struct block *block)
             free(copy_arrivals);
         }
         free(barrier->seen);
+        free(barrier->has_arrived);
         simt_vector_clock_drop_reference(barrier->arriving);
         simt_vector_clock_drop_reference(barrier->completed);
         block->first_mbarrier = barrier->next;

@@ -179,10 +179,9 @@ static void on_tick(uintptr_t pc)
         return;
     }
     if (++silence.ticks > silence.limit)
-        simt_fault_here(
-            cudaErrorLaunchTimeout, pc, "endless loop?",
-            "was still here after %.2f s without a load, a store or a branch (SIMT_EVENT_LIMIT raises the limit)",
-            (double)silence.ticks * TICK_MICROSECONDS / 1e6);
+        simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?",
+                        "was still here after %.2f s without a load, a store or a branch",
+                        (double)silence.ticks * TICK_MICROSECONDS / 1e6);
 }
 
 /**

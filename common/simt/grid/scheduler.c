@@ -175,24 +175,33 @@ static void check_budget(struct warp *warp)
     const struct lane *lane = &simt_running.warp_lanes[i];
 
     if (in_vain) {
-        char also[WAITS_TEXT], word[ARRAY_TEXT_SIZE];
+        char also[WAITS_TEXT], word[ARRAY_TEXT_SIZE], writes[WRITES_TEXT];
+        const bool may_search = simt_polls_read_several_addresses();
+        const bool may_miss_blocks = !simt_current_launch.is_cooperative;
 
         describe_waits(simt_running.block, lane, also);
         simt_describe_last_polled_word(word);
+        simt_describe_writes_near_last_poll(writes);
+        char *const advice = strstr(writes, SIMT_ADVICE_PREFIX);
+        const int before_advice = advice ? (int)(advice - writes) : 0;
+
         simt_fault_thread(
             cudaErrorLaunchTimeout, lane->thread_index, simt_last_replayed_pc, "endless loop?",
             "still polled here%s%s%s after about %.1f million polls in a row, by all running threads, that "
             "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
-            "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
+            "the value that it waits for%.*s%s%ssome thread must write the value, by an atomic or with a fence%s%s; if "
+            "the loop does end, the environment variable SIMT_EVENT_LIMIT raises the limit",
             *word ? ", for a value" : "", word, *word ? "," : "",
-            (double)simt_loop_watchdog.num_polls_since_progress / 1e6, also);
+            (double)simt_loop_watchdog.num_polls_since_progress / 1e6, before_advice, writes, also,
+            advice ? advice : SIMT_ADVICE_PREFIX,
+            may_miss_blocks ? ", and another block's value takes a cooperative launch" : "",
+            may_search ? "; or, if it searches a table, the table may be full: bound the number of probes" : "");
         return;
     }
     char number[NUMBER_TEXT_SIZE];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->thread_index, simt_last_replayed_pc, "endless loop?",
-                      "was still here after %s events of its block: loads, stores and branches (the environment "
-                      "variable SIMT_EVENT_LIMIT raises the limit)",
+                      "was still here after %s events of its block: loads, stores and branches",
                       simt_format_thousands_separated(simt_event_limit, number));
 }
 
@@ -303,6 +312,25 @@ static bool run_ready_warps(struct block *block)
     return ran;
 }
 
+/** Lists a thread at each line at which threads of the block wait, except that of `but`. */
+static void list_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
+{
+    const struct lane *waits[2 + MAX_WAIT_LINES] = {
+        first_lane(block, offsetof(struct warp, lanes_at_barrier), but->wait_site),
+        first_lane(block, offsetof(struct warp, lanes_at_collective), but->wait_site)};
+    const unsigned count = 2 + find_mbarrier_waits(block, waits + 2);
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < count && length < WAITS_TEXT; i++) {
+        if (waits[i] && waits[i] != but)
+            length += (size_t)snprintf(
+                text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u)" SIMT_PC_LOCATION_FORMAT,
+                length > 0 ? "," : "; others wait, probably in consequence:", waits[i]->thread_index.x,
+                waits[i]->thread_index.y, waits[i]->thread_index.z, waits[i]->wait_site);
+    }
+}
+
 /** Reports that no lane can continue, because lanes wait at mbarriers. */
 static void fault_mbarriers(const struct block *block)
 {
@@ -310,6 +338,16 @@ static void fault_mbarriers(const struct block *block)
     const unsigned count = find_mbarrier_waits(block, waits);
     char state[512], also[WAITS_TEXT], advice[512];
 
+    for (unsigned i = 0; i < count; i++) {
+        if (!simt_mbarrier_wait_is_overtaken_by_several(waits[i]))
+            continue;
+        simt_mbarrier_describe_overtaken_wait(waits[i], state, sizeof state);
+        list_waits(block, waits[i], also);
+        simt_mbarrier_advise_on_waits(&waits[i], 1, advice, sizeof advice);
+        simt_fault_thread(cudaErrorLaunchFailure, waits[i]->thread_index, waits[i]->wait_site, "deadlock",
+                          "waits %s%s%s", state, also, advice);
+        return;
+    }
     describe_waits(block, waits[0], also);
     simt_mbarrier_describe_wait(waits[0], state, sizeof state);
     simt_mbarrier_advise_on_waits(waits, count, advice, sizeof advice);

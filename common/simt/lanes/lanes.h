@@ -127,6 +127,7 @@ struct lane {
     uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct loop_watchdog) */
     uintptr_t loads_since_poll_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
     uintptr_t loads_hash_at_poll;    /**< value of `loads_since_poll_hash` at the last poll */
+    uintptr_t last_polled_address;
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */

@@ -30,9 +30,11 @@ static const struct {
     {"dynamic shared memory race",
      "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if they use different extern "
      "__shared__ arrays, an offset to the second, because all such arrays begin at the same byte"},
-    {"endless loop?", "check when the loop ends; if it waits for a value, some thread must write it, by an atomic or "
-                      "with a fence, and another block's value takes a cooperative launch; if it searches a "
-                      "table, the table may be full: bound the number of probes"},
+    {"endless loop?",
+     "check the loop's condition, and what changes it: a search must shrink its range in each round (first = middle "
+     "does not if middle is first), and probes of a table that may be full need a bound; if it waits for a value, some "
+     "thread must write it, by an atomic or with a fence, and another block's value takes a cooperative launch; if the "
+     "loop is only long, the environment variable SIMT_EVENT_LIMIT raises the limit"},
     {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if "
                            "threads update in place what others read or update, an atomic or a second array"},
     {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},

@@ -420,9 +420,10 @@ bool simt_arena_advise_on_pitch(char *text, size_t size)
         if (!rows->pitch)
             continue;
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "if it is an access to the allocation made" SIMT_PC_LOCATION_FORMAT
-                                    ", count its pitch, %zu, in bytes, not in elements: row y begins at (float *)((char "
-                                    "*)p + y * pitch); or compare the index with the number of elements",
+                 SIMT_ADVICE_PREFIX
+                 "if it is an access to the allocation made" SIMT_PC_LOCATION_FORMAT
+                 ", count its pitch, %zu, in bytes, not in elements: row y begins at (float *)((char "
+                 "*)p + y * pitch); or compare the index with the number of elements",
                  rows->allocation_site, rows->pitch);
         return true;
     }

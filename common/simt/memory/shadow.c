@@ -110,8 +110,7 @@ static void advise_on_fences(const struct past_access *past, const struct word_a
 {
     snprintf(text, FENCES_TEXT,
              "%s" SIMT_ADVICE_PREFIX "%s between the %s" SIMT_PC_LOCATION_FORMAT " and the %s" SIMT_PC_LOCATION_FORMAT
-             ", and another after the %s" SIMT_PC_LOCATION_FORMAT
-             ", before %s; %s",
+             ", and another after the %s" SIMT_PC_LOCATION_FORMAT ", before %s; %s",
              in_block ? "" : "no pair of fences orders them", in_block ? "__threadfence_block()" : "__threadfence()",
              (past->access_kind & PAST_WRITE) ? "store" : "read", simt_pc_in_slot(past->pc_slot),
              (poll->packed_write & WRITE_IS_ATOMIC) ? "atomic" : "write",
@@ -123,9 +122,9 @@ static void advise_on_fences(const struct past_access *past, const struct word_a
 }
 
 /** Begins the advice on a race of two stores; the rest depends on whether the threads are in one block. */
-#define TWO_STORES(parties)                                                                                         \
-    SIMT_ADVICE_PREFIX "check the indices: two " parties                                                            \
-                       " store to the same element; if each element should have one writer, an index (past the end " \
+#define TWO_STORES(parties)                                                                                            \
+    SIMT_ADVICE_PREFIX "check the indices: two " parties                                                               \
+                       " store to the same element; if each element should have one writer, an index (past the end "   \
                        "of a row, it falls into the next row) or a count that it depends on is wrong; if both should " \
                        "write, "
 
@@ -586,7 +585,70 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
                  "; only the first %zu byte%s ha%s been written%s" SIMT_ADVICE_PREFIX
                  "check the size of what was written: cudaMemcpy() and cudaMemset() count bytes, n * sizeof(float) for "
                  "n floats",
-                 written_prefix_bytes, plural_ending(written_prefix_bytes), written_prefix_bytes == 1 ? "s" : "ve", made);
+                 written_prefix_bytes, plural_ending(written_prefix_bytes), written_prefix_bytes == 1 ? "s" : "ve",
+                 made);
+}
+
+/**
+ * Returns the word in the `num_words` words from `first` on that the running launch (or, if `shared`, the running block)
+ * has written and that is the nearest to word `word`; returns `num_words` if there is none.
+ */
+static size_t nearest_word_written_by_launch(const struct shadow_cell *first, size_t num_words, size_t word,
+                                             bool shared)
+{
+    const uint32_t begin = shared ? simt_order.order_within_block.block_begin_epoch : simt_order.launch_begin_epoch;
+
+    for (size_t distance = 0; distance < num_words; distance++) {
+        if (word >= distance && first[word - distance].write_epoch >= begin)
+            return word - distance;
+        if (word + distance < num_words && first[word + distance].write_epoch >= begin)
+            return word + distance;
+    }
+    return num_words;
+}
+
+void simt_describe_writes_near_poll(uintptr_t address, bool shared, uintptr_t poll_pc, char text[WRITES_TEXT])
+{
+    const struct shadow_cell *const shadow = shared ? simt_memory.shared_shadow : simt_memory.arena_shadow;
+    const size_t at = address - (shared ? simt_memory.shared_begin : simt_memory.arena_begin);
+    size_t begin = at, offset = 0, bytes = 0;
+
+    text[0] = '\0';
+    if (shared) {
+        size_t end;
+
+        simt_shared_array_bounds(at, &begin, &end);
+        bytes = end - begin;
+    } else if (at < simt_memory.arena_bytes) {
+        simt_arena_array_name(address, &offset, &bytes);
+        begin = at - offset;
+    }
+    const size_t num_words = bytes / 4, word = (at - begin) / 4;
+
+    if (word >= num_words)
+        return;
+    const size_t nearest = nearest_word_written_by_launch(shadow + begin / 4, num_words, word, shared);
+    const uintptr_t store = nearest < num_words
+                                ? simt_pc_in_slot(shadow[begin / 4 + nearest].packed_write & PC_SLOT_MASK)
+                                : 0;
+
+    if (nearest == word && store == poll_pc)
+        return;
+    if (nearest == word)
+        snprintf(text, WRITES_TEXT,
+                 "; it was last written" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "check the value that is written there, and the value for which this poll waits; ",
+                 store);
+    else if (nearest < num_words)
+        snprintf(text, WRITES_TEXT,
+                 "; the nearest bytes of this array that the launch has written are at byte %zu, "
+                 "written" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "compare the index of the store" SIMT_PC_LOCATION_FORMAT " with that of this poll; ",
+                 4 * nearest, store, store);
+    else
+        snprintf(text, WRITES_TEXT,
+                 "; the launch has written nothing in this array" SIMT_ADVICE_PREFIX
+                 "check whether a thread reaches the store for which this poll waits; ");
 }
 
 /**

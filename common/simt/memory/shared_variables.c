@@ -345,8 +345,8 @@ static void describe(const struct variable_list *list, size_t offset, char *text
         snprintf(text, size, "%zu byte%s past the end of '%s', which has %zu byte%s", past, plural_ending(past),
                  behind->name, behind->end - behind->begin, plural_ending(behind->end - behind->begin));
     else if (before < SIZE_MAX)
-        snprintf(text, size, "%zu byte%s before '%s', which has %zu byte%s", before, plural_ending(before),
-                 ahead->name, ahead->end - ahead->begin, plural_ending(ahead->end - ahead->begin));
+        snprintf(text, size, "%zu byte%s before '%s', which has %zu byte%s", before, plural_ending(before), ahead->name,
+                 ahead->end - ahead->begin, plural_ending(ahead->end - ahead->begin));
     else
         snprintf(text, size, "of memory that belongs to no variable");
 }
