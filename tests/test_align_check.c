@@ -297,9 +297,16 @@ static void an_unwritten_answer_is_rejected(void **state)
     (void)state;
     memset(bench.buffers.sorted_token_ids, ALIGN_POISON_BYTE,
            tensor_bytes(&bench.tensors.tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS]));
+    assert_wrong_either_way(&bench,
+                            "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
+                            "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
+                            "launch: nothing was written; unwritten: 21 of 21 elements, 0 to 20; missing: 12 of "
+                            "12 positions, 0 to 11");
+    bench.buffers.sorted_token_ids[1] = 0;
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
-                                    "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
-                                    "launch: nothing was written; missing: 12 of 12 positions, 0 to 11");
+                                    "expected a position of expert 0 (2 is missing), got -1515870811, as before the "
+                                    "launch: nothing was written; unwritten: 20 of 21 elements, between 0 and 20; "
+                                    "missing: 11 of 12 positions, 1 to 11");
     memset(bench.buffers.expert_ids, ALIGN_POISON_BYTE, tensor_bytes(&bench.tensors.tensor[ALIGN_TENSOR_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");

@@ -66,14 +66,44 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** Describes a value and points out if it is still the poison written before the launch. */
-static void describe_value(error_phrase *text, int32_t value)
+/** Returns whether a value is still the poison written before the launch. */
+static bool is_poison(int32_t value)
 {
     int32_t poison;
 
     memset(&poison, ALIGN_POISON_BYTE, sizeof poison);
+    return value == poison;
+}
+
+/** Describes a value and points out if it is still the poison written before the launch. */
+static void describe_value(error_phrase *text, int32_t value)
+{
     error_phrase_set(text, "%" PRId32 "%s", value,
-                     value == poison ? ", as before the launch: nothing was written" : "");
+                     is_poison(value) ? ", as before the launch: nothing was written" : "");
+}
+
+/**
+ * Appends to the error how many of the array's elements have not been written, with the first and the last, if element
+ * `index`, which the error concerns, is one of several.
+ */
+static void count_unwritten(struct examination *exam, const int32_t *array, int64_t length, int64_t index)
+{
+    struct error *const error = exam->error;
+    const size_t used = strlen(error->text);
+    int64_t unwritten = 0, first = 0, last = 0;
+
+    for (int64_t i = 0; i < length; i++) {
+        if (!is_poison(array[i]))
+            continue;
+        first = unwritten++ == 0 ? i : first;
+        last = i;
+    }
+    const bool is_range = unwritten == last - first + 1;
+
+    if (unwritten > 1 && is_poison(array[index]))
+        snprintf(error->text + used, sizeof error->text - used,
+                 "; unwritten: %" PRId64 " of %" PRId64 " elements, %s%" PRId64 " %s %" PRId64, unwritten, length,
+                 is_range ? "" : "between ", first, is_range ? "to" : "and", last);
 }
 
 /** Describes an element of sorted_token_ids and its meaning. */
@@ -149,6 +179,7 @@ static void count_missing(struct examination *exam)
 static bool fail_slot(struct examination *exam, int64_t slot, int expert, const char *rule)
 {
     fail(exam, "sorted_token_ids", slot, slot / exam->problem->block_size, expert, rule);
+    count_unwritten(exam, exam->buffers->sorted_token_ids, exam->problem->capacity, slot);
     count_missing(exam);
     return false;
 }
@@ -192,10 +223,12 @@ static bool owner_is_right(struct examination *exam, int64_t block, int expert)
         return true;
     error_phrase_set(&exam->expected, "%" PRId32, right);
     describe_value(&exam->got, got);
-    return fail(exam, "expert_ids", block, block, expert,
-                expert < 0   ? "past the last block it is -1"
-                : expert_map ? "it is what expert_map says of the block's expert"
-                             : "it is the block's expert");
+    fail(exam, "expert_ids", block, block, expert,
+         expert < 0   ? "past the last block it is -1"
+         : expert_map ? "it is what expert_map says of the block's expert"
+                      : "it is the block's expert");
+    count_unwritten(exam, exam->buffers->expert_ids, align_num_row_blocks(exam->problem), block);
+    return false;
 }
 
 static bool owners_are_right(struct examination *exam)
