@@ -308,8 +308,10 @@ static void an_unwritten_answer_is_rejected(void **state)
                                     "launch: nothing was written; unwritten: 20 of 21 elements, between 0 and 20; "
                                     "missing: 11 of 12 positions, 1 to 11");
     memset(bench.buffers.expert_ids, ALIGN_POISON_BYTE, tensor_bytes(&bench.tensors.tensor[ALIGN_TENSOR_EXPERT_IDS]));
-    assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
-                                    "-1515870811, as before the launch: nothing was written");
+    assert_wrong_either_way(&bench,
+                            "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
+                            "-1515870811, as before the launch: nothing was written; unwritten: 7 of 7 elements, 0 "
+                            "to 6");
     memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON_BYTE, sizeof *bench.buffers.num_tokens_post_padded);
     assert_wrong_either_way(&bench,
                             "num_tokens_post_padded[0]: it is the sum of the groups, each rounded up to whole blocks; "

@@ -2022,7 +2022,7 @@ FAULT("convergence", odd_lanes_vote_for_all, 1, 64, "both go on")
     y[threadIdx.x] = y[threadIdx.x] + 1;
 }
 
-FAULT("convergence", barrier_after_return, 1, 64, "barrier that some threads miss")
+FAULT("convergence", barrier_after_return, 1, 64, "every thread of the block must reach it; try: do not return at :")
 {
     if (x[threadIdx.x] >= 40)
         return;

@@ -355,6 +355,22 @@ static void fault_mbarriers(const struct block *block)
                       state, also, advice);
 }
 
+/**
+ * Advises on a barrier at `barrier` that threads have missed, of which one has ended the kernel or gone on to `gone`:
+ * before the barrier in the source, it has probably returned there.
+ */
+static void advise_on_missed_barrier(uintptr_t barrier, uintptr_t gone, char *text, size_t size)
+{
+    if (gone && simt_call_is_after_in_source(barrier, gone))
+        snprintf(text, size,
+                 SIMT_ADVICE_PREFIX "do not return" SIMT_PC_LOCATION_FORMAT
+                                    " before the barrier: guard only the work with the condition, and let all threads "
+                                    "reach the barrier",
+                 gone);
+    else
+        text[0] = '\0';
+}
+
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
@@ -362,7 +378,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, finished_lanes), 0);
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, lanes_at_collective), 0);
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, lanes_at_mbarrier), 0);
-    char detail[768], waiting[32], others[32], barrier[BARRIER_NAME_SIZE];
+    char detail[768], waiting[32], others[32], barrier[BARRIER_NAME_SIZE], advice[300] = "";
 
     if (mbarrier_wait) {
         fault_mbarriers(block);
@@ -375,13 +391,15 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         simt_awaited_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(others, sizeof others, " and %u more", done - 1);
+        if (!is_past)
+            advise_on_missed_barrier(waits->wait_site, gone->wait_site, advice, sizeof advice);
         simt_fault_thread(
             cudaErrorLaunchFailure, waits->thread_index, waits->wait_site, "barrier that some threads miss",
             "%s at %s, but thread (%u,%u,%u)%s %s %s" SIMT_PC_LOCATION_FORMAT
-            "%s: every thread of the %s must reach it",
+            "%s: every thread of the %s must reach it%s",
             waiting, barrier, gone->thread_index.x, gone->thread_index.y, gone->thread_index.z, done > 1 ? others : "",
             done > 1 ? "have" : "has", is_past ? "gone on without it, now" : "ended the kernel", gone->wait_site,
-            is_past ? "" : " without it", waits->barrier_id == GRID_BARRIER ? "grid" : "block");
+            is_past ? "" : " without it", waits->barrier_id == GRID_BARRIER ? "grid" : "block", advice);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
