@@ -868,8 +868,20 @@ static __global__ void returned_kernel(int *y)
     y[threadIdx.x] = __shfl_down_sync(FULL_MASK, 1, 1); // [returned]
 }
 
+static __global__ void shuffle_in_an_if_kernel(int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __shfl_down_sync(FULL_MASK, 1, 1); // [in_an_if]
+}
+
 static void a_shuffle_from_a_lane_that_returned(void **)
 {
+    char text[80];
+
+    shuffle_in_an_if_kernel<<<1, 32>>>(device_y);
+    snprintf(text, sizeof text, "it did not enter the block that begins at :%d, and ended the kernel",
+             line_marked(__FILE__, "in_an_if"));
+    EXPECT_FAULT(cudaErrorLaunchFailure, "in_an_if", text);
     returned_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
                  "reads lane 16 by __shfl_down_sync, which did not make this call: it skipped it and ended the kernel, "

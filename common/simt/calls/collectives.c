@@ -412,7 +412,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
     const lane_mask mask = warp->collective_mask[lane];
     const bool returned = warp->finished_lanes >> source & 1;
     const uintptr_t end = returned ? simt_running.warp_lanes[source].wait_site : 0;
-    char why[128], all[80] = "";
+    char why[160], all[80] = "";
 
     if (!of_active(mask))
         snprintf(all, sizeof all, " (mask " LANE_MASK_FORMAT ")", LANE_MASK_ARGUMENTS(mask));
@@ -427,9 +427,16 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         if (!of_active(mask))
             snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK_FORMAT, LANE_MASK_ARGUMENTS(mask));
     } else if (returned) {
-        snprintf(why, sizeof why,
-                 "which did not make this call: it skipped it and ended the kernel, last seen" SIMT_PC_LOCATION_FORMAT,
-                 end);
+        if (warp->bypassing_lanes >> source & 1)
+            snprintf(why, sizeof why,
+                     "which did not make this call: it did not enter the block that begins" SIMT_PC_LOCATION_FORMAT
+                     ", and ended the kernel",
+                     warp->bypassed_block_pc);
+        else
+            snprintf(why, sizeof why,
+                     "which did not make this call: it skipped it and ended the kernel, last "
+                     "seen" SIMT_PC_LOCATION_FORMAT,
+                     end);
         if (!of_active(mask))
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK_FORMAT " must make it",
                      LANE_MASK_ARGUMENTS(mask));

@@ -260,7 +260,7 @@ void simt_block_reset(struct block *block)
 
         warp->ready_lanes = warp->lanes;
         warp->lanes_at_collective = warp->lanes_at_barrier = warp->lanes_at_mbarrier = warp->finished_lanes =
-            warp->faulted_lanes = warp->fully_replayed_lanes = 0;
+            warp->faulted_lanes = warp->fully_replayed_lanes = warp->bypassing_lanes = 0;
         warp->lanes_at_iteration_end = 0;
         warp->ordering.syncwarp_ordered_before_epoch = warp->ordering.partially_synced_lanes = 0;
         warp->num_unresolved_branches = 0;

@@ -24,8 +24,12 @@ uintptr_t simt_last_replayed_pc;
  * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
  * already been reported.
  */
-static void branch_diverges(struct unresolved_branch *branch, uint64_t successor, uintptr_t pc)
+static void branch_diverges(struct warp *warp, struct unresolved_branch *branch, uint64_t successor, uintptr_t pc)
 {
+    if (branch->returned_lanes && branch->successor_key != successor) {
+        warp->bypassing_lanes = branch->returned_lanes;
+        warp->bypassed_block_pc = successor == SUCCESSOR_EXIT ? branch->successor_pc : pc;
+    }
     if (branch->successor_key == successor || branch->has_diverged)
         return;
     branch->has_diverged = 1;
@@ -42,11 +46,13 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
         struct unresolved_branch *branch = &warp->unresolved_branches[i];
 
         if (branch->unresolved_lanes & group) {
+            if (successor == SUCCESSOR_EXIT)
+                branch->returned_lanes |= branch->unresolved_lanes & group;
             if (branch->successor_key == 0) {
                 branch->successor_key = successor;
                 branch->successor_pc = pc;
             } else {
-                branch_diverges(branch, successor, pc);
+                branch_diverges(warp, branch, successor, pc);
             }
             branch->unresolved_lanes &= ~group;
             if (branch->unresolved_lanes == 0) {
@@ -69,7 +75,7 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
          * different one.
          */
         if (branch->successor_key != 0)
-            branch_diverges(branch, key, pc);
+            branch_diverges(warp, branch, key, pc);
         *branch = (struct unresolved_branch){.unresolved_lanes = group};
         return;
     }

@@ -142,6 +142,7 @@ struct access_bypassing_collective {
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
 struct unresolved_branch {
     lane_mask unresolved_lanes; /**< lanes whose next block is not known yet */
+    lane_mask returned_lanes;   /**< lanes that have returned after the block */
     uint32_t has_diverged;
     uint64_t successor_key; /**< key of the first next block that became known; 0 until then */
     uintptr_t successor_pc; /**< address of that block */
@@ -157,6 +158,8 @@ struct warp {
     lane_mask finished_lanes;         /**< lanes that have returned or faulted */
     lane_mask faulted_lanes; /**< lanes that a fault ended, and lanes that would wait for these at a collective */
     lane_mask fully_replayed_lanes; /**< returned lanes that the replay has processed */
+    lane_mask bypassing_lanes;      /**< lanes that returned instead of entering a block, at the last such branch */
+    uintptr_t bypassed_block_pc;    /**< that block, which other lanes entered */
     bool has_parked_events;         /**< events of some lanes have been saved */
     int num_unresolved_branches;
     unsigned first_thread; /**< thread number of lane 0 */
