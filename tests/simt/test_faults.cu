@@ -2948,11 +2948,22 @@ STREAM_FAULT(event_too_early, "race of two streams")
     add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
 }
 
-STREAM_FAULT(event_never_recorded, "race of two streams")
+STREAM_FAULT(event_never_recorded,
+             " waits for nothing, because its event has not been recorded; try: cudaEventRecord() first, then wait")
 {
     fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
     cudaStreamWaitEvent(streams[1], events[0], 0);
     add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(event_recorded_after_the_wait,
+             " waits for nothing, because its event had not been recorded before; try: record the event first, by the "
+             "call at :")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamWaitEvent(streams[1], events[0], 0);
+    cudaEventRecord(events[0], streams[0]);
+    cudaMemsetAsync(device_y, 0, 64, streams[1]); // [event_recorded_after_the_wait]
 }
 
 STREAM_FAULT(event_of_another, "race of two streams")

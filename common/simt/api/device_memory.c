@@ -134,7 +134,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
  */
 static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t call_site)
 {
-    char where[160], location[LOCATION_TEXT_SIZE];
+    char where[160], here[LOCATION_TEXT_SIZE], location[LOCATION_TEXT_SIZE];
 
     if (simt_is_device_heap_pointer(pointer))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
@@ -147,7 +147,8 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
             : simt_allocation_starting_at(pointer)->memory_type == MEMORY_TYPE_PINNED ? "cudaFreeHost()"
                                                                                       : "cudaFree()");
     if (simt_arena_free_site((uintptr_t)pointer) > 1) {
-        simt_format_source_line(simt_arena_free_site((uintptr_t)pointer), location);
+        simt_format_source_line(call_site, here);
+        simt_format_source_line_seen_from(here, simt_arena_free_site((uintptr_t)pointer), location);
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the pointer is %s at %s" SIMT_ADVICE_PREFIX
                                        "free it once; if a destructor frees it, a copy of the object, "

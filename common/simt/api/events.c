@@ -86,6 +86,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     recorded->captured = simt_stream_is_capturing(stream);
     if (recorded->captured)
         return simt_capture_event_record(event, stream);
+    for (size_t i = 0; i < simt_num_streams; i++) {
+        if (simt_streams[i].vain_wait_event == event && !simt_streams[i].late_record_site)
+            simt_streams[i].late_record_site = SIMT_RETURN_ADDRESS();
+    }
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
     recorded->has_returned_not_ready = false;
@@ -148,6 +152,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     if (error != cudaSuccess)
         return error;
+    if (!awaited->recorded) {
+        simt_streams[number].vain_wait_site = SIMT_RETURN_ADDRESS();
+        simt_streams[number].vain_wait_event = event;
+        simt_streams[number].late_record_site = 0;
+    }
     simt_stream_apply_legacy_default_sync(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;

@@ -88,11 +88,8 @@ static cudaError_t reject_freed(const char *name, const char *end, const void *p
     simt_arena_describe_address((uintptr_t)pointer, where, sizeof where);
     if (free_site > 1) {
         simt_format_source_line(call_site, here);
-        simt_format_source_line(free_site, there);
-        const char *const colon = strrchr(here, ':');
-        const bool is_in_same_file = colon && strncmp(here, there, (size_t)(colon - here) + 1) == 0;
-
-        snprintf(at, sizeof at, " at %s", is_in_same_file ? there + (colon - here) : there);
+        simt_format_source_line_seen_from(here, free_site, there);
+        snprintf(at, sizeof at, " at %s", there);
     }
     return simt_fault_runtime_call(
         call_site, name, cudaErrorInvalidValue,

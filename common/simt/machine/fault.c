@@ -253,15 +253,6 @@ cudaError_t simt_fault_no_address_space(void)
     return simt_set_last_error(cudaErrorInitializationError);
 }
 
-/** Returns the part of a location without the folder if the folder is that of `here`. */
-static const char *without_folder_of(const char *location, const char *here)
-{
-    const char *const slash = strrchr(here, '/');
-    const size_t folder = slash ? (size_t)(slash - here) + 1 : 0;
-
-    return strncmp(location, here, folder) == 0 && !strchr(location + folder, '/') ? location + folder : location;
-}
-
 /**
  * Appends a source location: " at :line" if it is in the file of `here`, otherwise " at file:line", without the folder
  * if it is that of `here`. Returns true if the location is `here`.
@@ -269,17 +260,14 @@ static const char *without_folder_of(const char *location, const char *here)
 static bool append_location(char *line, size_t size, const char *pc_text, const char *here)
 {
     const uintptr_t pc = (uintptr_t)strtoull(pc_text, NULL, 16);
-    const char *colon = strrchr(here, ':');
-    char location[LOCATION_TEXT_SIZE];
+    char location[LOCATION_TEXT_SIZE], seen[LOCATION_TEXT_SIZE];
     const size_t length = strlen(line);
 
     if (pc == 0)
         return false;
     simt_format_source_line(pc, location);
-    if (colon && strncmp(location, here, (size_t)(colon - here) + 1) == 0)
-        snprintf(line + length, size - length, " at %s", strrchr(location, ':'));
-    else
-        snprintf(line + length, size - length, " at %s", without_folder_of(location, here));
+    simt_format_source_line_seen_from(here, pc, seen);
+    snprintf(line + length, size - length, " at %s", seen);
     return strcmp(location, here) == 0;
 }
 

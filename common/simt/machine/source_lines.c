@@ -344,6 +344,21 @@ void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
     snprintf(text, LOCATION_TEXT_SIZE, "%.*s", LOCATION_TEXT_SIZE - 1, remembered(pc, FIRST_FRAME));
 }
 
+void simt_format_source_line_seen_from(const char *here, uintptr_t pc, char text[LOCATION_TEXT_SIZE])
+{
+    const char *const colon = strrchr(here, ':'), *const slash = strrchr(here, '/');
+    const size_t file = colon ? (size_t)(colon - here) : 0, folder = slash ? (size_t)(slash - here) + 1 : 0;
+    char location[LOCATION_TEXT_SIZE];
+    const char *part = location;
+
+    simt_format_source_line(pc, location);
+    if (colon && strncmp(location, here, file + 1) == 0)
+        part += file;
+    else if (strncmp(location, here, folder) == 0 && !strchr(location + folder, '/'))
+        part += folder;
+    snprintf(text, LOCATION_TEXT_SIZE, "%s", part);
+}
+
 void simt_describe_pc(uintptr_t pc, char *text, size_t size)
 {
     char location[LOCATION_TEXT_SIZE];

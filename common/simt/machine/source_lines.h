@@ -13,6 +13,11 @@ enum { LOCATION_TEXT_SIZE = 512, STACK_TEXT_SIZE = 2048 };
  * the function is not known either.
  */
 void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
+/**
+ * Writes the source line of an instruction as seen from the location `here`: ":line" if it is in the same file, and
+ * without the folder if it is in the same folder.
+ */
+void simt_format_source_line_seen_from(const char *here, uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
 
 /**
  * Writes the line of the call that returns to `pc` and the lines of the calls that the compiler has inlined around it,

@@ -1416,11 +1416,25 @@ bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t firs
 
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race)
 {
-    simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
-                      "%s %d byte%s that %s, issued" SIMT_PC_LOCATION_FORMAT
-                      " in another stream, %s, and nothing orders the two",
-                      simt_work_use_verbs[race->current_use], num_bytes, num_bytes == 1 ? "" : "s",
-                      race->earlier_work_name, race->earlier_call_site, simt_work_use_verbs[race->earlier_use]);
+    char vain_wait[300] = "";
+
+    if (race->vain_wait_site && race->late_record_site)
+        snprintf(vain_wait, sizeof vain_wait,
+                 ": the cudaStreamWaitEvent()" SIMT_PC_LOCATION_FORMAT
+                 " waits for nothing, because its event had not been recorded before" SIMT_ADVICE_PREFIX
+                 "record the event first, by the call" SIMT_PC_LOCATION_FORMAT ", then wait",
+                 race->vain_wait_site, race->late_record_site);
+    else if (race->vain_wait_site)
+        snprintf(vain_wait, sizeof vain_wait,
+                 ": the cudaStreamWaitEvent()" SIMT_PC_LOCATION_FORMAT
+                 " waits for nothing, because its event has not been recorded" SIMT_ADVICE_PREFIX
+                 "cudaEventRecord() first, then wait",
+                 race->vain_wait_site);
+    simt_fault_thread(
+        cudaErrorLaunchFailure, thread, pc, "race of two streams",
+        "%s %d byte%s that %s, issued" SIMT_PC_LOCATION_FORMAT " in another stream, %s, and nothing orders the two%s",
+        simt_work_use_verbs[race->current_use], num_bytes, num_bytes == 1 ? "" : "s", race->earlier_work_name,
+        race->earlier_call_site, simt_work_use_verbs[race->earlier_use], vain_wait);
 }
 
 void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,

@@ -29,7 +29,11 @@ struct stream_state {
     bool has_returned_not_ready;    /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
     uint64_t latest_work_position;  /**< position of the stream's latest work */
     uint64_t snapshot_position;     /**< some clock may include its work up to this position but no later work */
-    struct stream_clock clock;      /**< work ordered before the stream's next work, except its own earlier work */
+    /** Call site of the last wait for an event that had not been recorded, which waits for nothing, or 0. */
+    uintptr_t vain_wait_site;
+    const void *vain_wait_event; /**< that event */
+    uintptr_t late_record_site;  /**< where it was recorded after the wait, or 0 */
+    struct stream_clock clock;   /**< work ordered before the stream's next work, except its own earlier work */
     struct overlapping_launches latest_launches; /**< the latest launches in this stream */
 };
 

@@ -216,6 +216,8 @@ bool simt_work_end_and_find_race(struct work_race *race)
         if (other->stream != current.stream &&
             other->position > simt_stream_clock_position(&simt_streams[current.stream].clock, other->stream) &&
             find_race(&current, other, race)) {
+            race->vain_wait_site = simt_streams[current.stream].vain_wait_site;
+            race->late_record_site = simt_streams[current.stream].late_record_site;
             simt_record_host_wait_for_all_work();
             return true;
         }
@@ -225,22 +227,41 @@ bool simt_work_end_and_find_race(struct work_race *race)
     return false;
 }
 
+/** Writes that a wait for an event came before the event's record, with advice, if the race may result from this. */
+static void describe_vain_wait(const struct work_race *race, const char *here, char *text, size_t size)
+{
+    char wait[LOCATION_TEXT_SIZE], record[LOCATION_TEXT_SIZE];
+
+    text[0] = '\0';
+    if (!race->vain_wait_site)
+        return;
+    simt_format_source_line_seen_from(here, race->vain_wait_site, wait);
+    simt_format_source_line_seen_from(here, race->late_record_site, record);
+    snprintf(text, size,
+             ": the cudaStreamWaitEvent() at %s waits for nothing, because its event had not been recorded "
+             "before" SIMT_ADVICE_PREFIX "%s%s, then wait",
+             wait, race->late_record_site ? "record the event first, by the call at " : "cudaEventRecord() first",
+             race->late_record_site ? record : "");
+}
+
 cudaError_t simt_work_end_and_report_race(void)
 {
     struct work_race race;
+    char vain_wait[2 * LOCATION_TEXT_SIZE + 256];
     char here[LOCATION_TEXT_SIZE];
     char there[LOCATION_TEXT_SIZE];
 
     if (!simt_work_end_and_find_race(&race))
         return cudaSuccess;
     simt_format_source_line(current.call_site, here);
-    simt_format_source_line(race.earlier_call_site, there);
+    simt_format_source_line_seen_from(here, race.earlier_call_site, there);
+    describe_vain_wait(&race, here, vain_wait, sizeof vain_wait);
     simt_fault_set_error_and_line(
         cudaErrorLaunchFailure,
-        "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
-        "two" SIMT_ADVICE_PREFIX "%s",
-        here, current.name, simt_work_use_verbs[race.current_use], race.earlier_work_name, there,
-        simt_work_use_verbs[race.earlier_use], simt_fault_advice("race of two streams"));
+        "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two%s%s%s", here,
+        current.name, simt_work_use_verbs[race.current_use], race.earlier_work_name, there,
+        simt_work_use_verbs[race.earlier_use], vain_wait, *vain_wait ? "" : SIMT_ADVICE_PREFIX,
+        *vain_wait ? "" : simt_fault_advice("race of two streams"));
     return simt_set_error_blocking_launches(cudaErrorLaunchFailure);
 }
 
@@ -408,7 +429,7 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
                            simt_ranges_overlap(&touched, &work->used[USE_STRONG_READ], &first))))
             continue;
         simt_format_source_line(pc, here);
-        simt_format_source_line(work->call_site, there);
+        simt_format_source_line_seen_from(here, work->call_site, there);
         if (before_function)
             simt_fault_set_error_and_line(
                 cudaErrorLaunchFailure,

@@ -39,6 +39,8 @@ struct work_race {
     enum work_use current_use, earlier_use;
     const char *earlier_work_name; /**< name of the earlier work item */
     uintptr_t earlier_call_site;
+    /** A wait in the current work's stream for an event that was recorded later, or never: call sites, or 0. */
+    uintptr_t vain_wait_site, late_record_site;
 };
 
 /** True if some work that the host has not waited for uses the host's memory. */
