@@ -295,12 +295,13 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
     cudaMemcpyToSymbol(constant_program, &program, sizeof program);
     run_kernel<<<BLOCKS, THREADS>>>(device_words_of_global, device_out);
     const bool refused = cudaGetLastError() != cudaSuccess;
+    const char *const fault = simt_fault_message();
     const bool expected = has_conflict();
 
     *conflicts += expected;
     if (refused == expected || event_count == MAX_EVENTS)
         return true;
-    printf("# seed %llu: %s\n", (unsigned long long)seed, expected ? "missed" : simt_fault_message());
+    printf("# seed %llu: %s\n", (unsigned long long)seed, expected ? "missed" : fault);
     print_program();
     return false;
 }

@@ -1714,7 +1714,7 @@ FAULT("memory", product_overflows, 1, 32,
 
 FAULT_LAUNCH("memory", freed_twice,
              "cudaFree: invalid argument: the pointer is in an allocation of 4096 bytes that has "
-             "been freed at tests/simt/test_faults.cu:")
+             "been freed at :")
 {
     int *words;
 

@@ -32,6 +32,37 @@ for name in $(sed -n 's|^//// ||p' tests/simt/programs.txt); do
     [ $((number % $2)) -ne 0 ] || equal "$(echo "$name" | tr _ ' ')" PASSED "$(run_program "$name")"
 done
 
+# A program that ignores a fault exits with 1, unless it has called simt_fault_message() or chosen a status itself.
+for ending in 'return 0;' 'exit(0);' 'return 3;' 'return simt_fault_message() ? 0 : 4;'; do
+    cat >"$scratch/ignores_fault.cu" <<END
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include "simt.h"
+__global__ void kernel(int *y) { y[64] = 1; }
+int main()
+{
+    int *y;
+    cudaMalloc(&y, 16);
+    kernel<<<1, 1>>>(y);
+    $ending
+}
+END
+    # shellcheck disable=SC2086 # flags are words
+    $compile -MMD -MF "$scratch/ignores_fault.d" -c "$scratch/ignores_fault.cu" -o "$scratch/ignores_fault.o"
+    "$compiler" "$scratch/ignores_fault.o" "$build/cpu/libsimt.a" -o "$scratch/ignores_fault" -lm -ldl -pthread
+    said=$("$scratch/ignores_fault" 2>&1)
+    status=$?
+    case $ending in
+    *3*) matches "ignores a fault: $ending" "3 *out-of-bounds global access*" "$status $said" ;;
+    *message*) equal "ignores a fault: $ending" "0 " "$status $said" ;;
+    *)
+        matches "ignores a fault: $ending" \
+            "1 *out-of-bounds global access*exit status 1 in place of 0, because the simulator has reported 1 fault" \
+            "$status $said"
+        ;;
+    esac
+done
+
 for test in races copies; do
     said=$("$build/tests/simt/test_$test" abc 2>&1)
     equal "test_$test: a word that is no number" \

@@ -13,9 +13,12 @@
 #include "program_image.h"
 #include "source_lines.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DETAIL = 1600, LINE = 3072 };
 
@@ -33,6 +36,8 @@ static struct fault {
 } fault, suspected;
 static char first[LINE];         /**< line of an earlier fault that the program has not read yet */
 static bool is_read;             /**< simt_fault_message() has returned the line */
+static bool is_any_read;         /**< simt_fault_message() has been called */
+static unsigned num_printed;     /**< number of lines that simt_fault_print_if_unread() has printed */
 static bool is_noted;            /**< simt_fault_here() is recording a fault, on the lane's stack */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
@@ -366,7 +371,7 @@ void simt_fault_add_locations(void)
 
 const char *simt_fault_message(void)
 {
-    is_read = true;
+    is_read = is_any_read = true;
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
@@ -375,11 +380,39 @@ void simt_fault_print_if_unread(void)
     if (!fault.present || is_read || !fault.line[0])
         return;
     fflush(stdout);
-    fprintf(stderr, "%s\n", simt_fault_message());
+    fprintf(stderr, "%s\n", first[0] ? first : fault.line);
+    is_read = true;
+    num_printed++;
+}
+
+/** Ends the program with status 1 in place of 0. Called at the end of exit(), with the status of the program. */
+static void replace_status_0(int status, void *unused)
+{
+    (void)unused;
+    if (status != 0)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "exit status 1 in place of 0, because the simulator has reported %u fault%s\n", num_printed,
+            plural_ending(num_printed));
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
+}
+
+/** Returns whether the simulator is part of the program itself and not of a library that the program has loaded. */
+static bool is_linked_into_program(void)
+{
+    struct link_map *object = NULL;
+    Dl_info info;
+
+    return dladdr1((void *)(uintptr_t)replace_status_0, &info, (void **)&object, RTLD_DL_LINKMAP) && object &&
+           !object->l_prev && !object->l_name[0];
 }
 
 __attribute__((destructor)) static void show_at_exit(void)
 {
     simt_print_unread_failure();
     simt_fault_print_if_unread();
+    /* A program that has called simt_fault_message() expects faults, and decides on its status itself. */
+    if (num_printed > 0 && !is_any_read && is_linked_into_program())
+        on_exit(replace_status_0, NULL);
 }
