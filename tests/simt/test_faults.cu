@@ -622,6 +622,40 @@ FAULT_LAUNCH(
     pitch_in_elements_kernel<<<1, dim3(25, 4)>>>(rows, pitch);
 }
 
+static __global__ void far_pitch_in_elements_kernel(const unsigned char *rows, size_t pitch, int *y)
+{
+    y[threadIdx.x] = rows[pitch << 20]; // [far_pitch_in_elements]
+}
+
+FAULT_LAUNCH("memory", far_pitch_in_elements,
+             " behind the last; try: if it is an access to the allocation made at :")
+{
+    unsigned char *rows;
+    size_t pitch;
+
+    (void)far_pitch_in_elements_added;
+    cudaMallocPitch(&rows, &pitch, 100, 4);
+    keep(rows);
+    far_pitch_in_elements_kernel<<<1, 32>>>(rows, pitch, device_y);
+}
+
+/* The compiler stores one byte, of which the message must not say "1 bytes". */
+static __global__ void byte_of_the_host_kernel(unsigned char *byte)
+{
+    *byte = 1; // [byte_of_the_host]
+}
+
+FAULT_LAUNCH("memory", byte_of_the_host,
+             "writes 1 byte at an address that is not device memory (a host pointer?); try: pass memory from "
+             "cudaMalloc(), and cudaMemcpy() to it; cudaMemcpy() of a structure does not convert the pointers in it")
+{
+    unsigned char *const byte = (unsigned char *)malloc(1 << 20);
+
+    (void)byte_of_the_host_added;
+    byte_of_the_host_kernel<<<1, 1>>>(byte);
+    free(byte);
+}
+
 FAULT_LAUNCH("memory", freed, "use after free: thread (0,0,0) of block (0,0,0) reads 4 bytes in an allocation of")
 {
     int *words = device_iota();
@@ -1330,6 +1364,20 @@ static __device__ void write_pair_behind_header(int value)
 
     if (threadIdx.x == 0)
         pairs[0] = value; // [shared_offset_misaligned]
+}
+
+static __global__ void dynamic_offset_misaligned_kernel(const int *x)
+{
+    extern __shared__ unsigned char header_and_doubles[];
+
+    *(double *)(header_and_doubles + x[1] * 4) = 1; // [dynamic_offset_misaligned]
+}
+
+FAULT_LAUNCH("memory", dynamic_offset_misaligned,
+             "; try: an offset in the extern __shared__ array that is a multiple of 8, and __align__(8) before the")
+{
+    (void)dynamic_offset_misaligned_added;
+    dynamic_offset_misaligned_kernel<<<1, 1, 64>>>(device_x);
 }
 
 FAULT("memory", shared_offset_misaligned, 1, 32, "not a multiple of 8")
@@ -2368,7 +2416,8 @@ FAULT("copies", destination_out_of_bounds, 1, 32, "out-of-bounds shared access")
     __pipeline_wait_prior(0);
 }
 
-FAULT("copies", behind_the_dynamic_array, 1, 32, "beyond the shared memory of this launch (0 dynamic bytes)")
+FAULT("copies", behind_the_dynamic_array, 1, 32,
+      "beyond the shared memory of this launch (0 dynamic bytes); try: check the third parameter of the launch at :")
 {
     extern __shared__ int dynamic[];
 
@@ -2687,6 +2736,14 @@ FAULT_LAUNCH("launches", too_many_threads, "invalid configuration argument")
 {
     (void)too_many_threads_added;
     copy_kernel<<<1, dim3(64, 32)>>>(device_x, device_y); // [too_many_threads]
+}
+
+FAULT_LAUNCH("launches", exchanged_parameters,
+             "the kernel did not run: 4096 x 1 x 1 = 4,096 threads; a block has 1 to 1,024 threads, no more than 1,024 x "
+             "1,024 x 64; try: exchange the two parameters, which are <<<blocks, threads per block>>>")
+{
+    (void)exchanged_parameters_added;
+    copy_kernel<<<256, 4096>>>(device_x, device_y); // [exchanged_parameters]
 }
 
 FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
@@ -3487,7 +3544,8 @@ static void CUDART_CB wait_in_function(void *)
     cudaStreamSynchronize(streams[0]); // [wait_in_a_host_function]
 }
 
-STREAM_FAULT(wait_in_a_host_function, "a function that cudaLaunchHostFunc() calls may not call CUDA")
+STREAM_FAULT(wait_in_a_host_function,
+             "a function that cudaLaunchHostFunc() calls may not call CUDA; try: cudaMemcpyAsync() in the stream before")
 {
     cudaLaunchHostFunc(streams[0], wait_in_function, NULL);
 }

@@ -413,7 +413,7 @@ static void an_array_between_guard_bands(void **)
     offset_kernel<<<1, 32>>>(words, device_y, 99);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
                  "thread (0,0,0) of block (0,0,0) reads 4 bytes that begin 4 bytes before 'words', which has 128 "
-                 "bytes");
+                 "bytes; try: an index below 0? In C, -1 % n is -1, not n - 1; check how the index is computed");
     offset_kernel<<<1, 32>>>(words, device_y, 101);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
                  "reads 4 bytes right past the end of 'words', which has 128 bytes");

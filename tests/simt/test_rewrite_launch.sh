@@ -885,15 +885,15 @@ refused 'a static variable of a template' 'template <class T> __device__ int f()
 'outside the function'
 
 message=$("$tool" "$scratch/none.cu" 2>&1)
-equal 'no such file' "1 $scratch/none.cu: No such file or directory" "$? $message"
+equal 'no such file' "1 rewrite_launch: $scratch/none.cu: No such file or directory" "$? $message"
 message=$("$tool" "$scratch" 2>&1 >/dev/null)
-equal 'a folder' "1 $scratch: Is a directory" "$? $message"
+equal 'a folder' "1 rewrite_launch: $scratch: Is a directory" "$? $message"
 message=$("$tool" 2>&1)
 equal 'no argument' '2 usage: rewrite_launch FILE.cu > FILE.cc' "$? $message"
 if [ -w /dev/full ]; then
     printf 'int a;\n' >"$source"
     message=$("$tool" "$source" 2>&1 >/dev/full)
-    equal 'a full disk' "1 $source: the output cannot be written: No space left on device" "$? $message"
+    equal 'a full disk' "1 rewrite_launch: $source: the output cannot be written: No space left on device" "$? $message"
 else
     skip 'a full disk' 'no /dev/full here'
 fi

@@ -7,6 +7,14 @@
 
 static cudaError_t last_error;
 static cudaError_t error_blocking_launches;
+bool simt_program_has_noticed_error;
+
+/** Records that the program gets or uses an error. */
+static cudaError_t noticed(cudaError_t error)
+{
+    simt_program_has_noticed_error |= error != cudaSuccess;
+    return error;
+}
 
 cudaError_t simt_set_last_error(cudaError_t error)
 {
@@ -60,7 +68,7 @@ cudaError_t cudaGetLastError(void)
 
     last_error = error_blocking_launches = cudaSuccess;
     unread.name = NULL;
-    return error;
+    return noticed(error);
 }
 
 cudaError_t simt_peek_last_error(void)
@@ -71,7 +79,7 @@ cudaError_t simt_peek_last_error(void)
 cudaError_t cudaPeekAtLastError(void)
 {
     unread.name = NULL;
-    return last_error;
+    return noticed(last_error);
 }
 
 /** CUDA's name and description of an error. */
@@ -137,10 +145,10 @@ static struct error_phrase words_of(cudaError_t error)
 
 const char *cudaGetErrorName(cudaError_t error)
 {
-    return words_of(error).name;
+    return words_of(noticed(error)).name;
 }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    return words_of(error).text;
+    return words_of(noticed(error)).text;
 }

@@ -28,4 +28,10 @@ cudaError_t simt_peek_last_error(void);
 /** Returns the error that prevents launches until it is read, or cudaSuccess. */
 cudaError_t simt_peek_error_blocking_launches(void);
 
+/**
+ * Whether the program has noticed an error since the last fault: it has called cudaGetLastError() or
+ * cudaPeekAtLastError(), or asked for an error's name or description.
+ */
+extern bool simt_program_has_noticed_error;
+
 #endif

@@ -58,7 +58,7 @@ static void make_room(void)
         first[0] = 0;
     else if (!first[0])
         memcpy(first, fault.line, sizeof first);
-    is_read = false;
+    is_read = simt_program_has_noticed_error = false;
 }
 
 static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t pc, const char *kind,
@@ -410,9 +410,11 @@ static bool is_linked_into_program(void)
 
 __attribute__((destructor)) static void show_at_exit(void)
 {
+    /* A program that has called simt_fault_message() expects faults, and decides on its status itself. */
+    const bool ignores_fault = fault.present && !is_any_read && !simt_program_has_noticed_error;
+
     simt_print_unread_failure();
     simt_fault_print_if_unread();
-    /* A program that has called simt_fault_message() expects faults, and decides on its status itself. */
-    if (num_printed > 0 && !is_any_read && is_linked_into_program())
+    if (num_printed > 0 && ignores_fault && is_linked_into_program())
         on_exit(replace_status_0, NULL);
 }

@@ -267,6 +267,7 @@ struct history_of_memory {
     uintptr_t allocation_site; /**< 0 if the array has a name */
     uintptr_t free_site;       /**< 1 if it has been freed at an unknown place */
     size_t pitch;              /**< of the rows that cudaMallocPitch() allocated, otherwise 0 */
+    bool is_ahead;             /**< the described offset is before the array */
 };
 
 /** Describes an offset by the array that contains it or, if none does, by the closest array. */
@@ -304,7 +305,8 @@ static struct history_of_memory describe(size_t offset, char *text, size_t size)
         return (struct history_of_memory){.free_site = 1};
     }
     return live ? (struct history_of_memory){.allocation_site = live->name[0] ? 0 : live->allocation_site,
-                                             .pitch = live->name[0] ? 0 : live->pitch}
+                                             .pitch = live->name[0] ? 0 : live->pitch,
+                                             .is_ahead = offset < live->array_offset}
                 : (struct history_of_memory){.free_site = freed->free_site};
 }
 
@@ -441,24 +443,33 @@ _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bo
 {
     const int count = __builtin_popcount(byte_mask);
     char where[160], at[480] = "";
+    char made[64] = "";
     const struct history_of_memory history = describe(
         address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(byte_mask), where, sizeof where);
 
+    if (history.allocation_site)
+        snprintf(made, sizeof made, ", made" SIMT_PC_LOCATION_FORMAT, history.allocation_site);
     if (history.free_site > 1)
         snprintf(at, sizeof at, SIMT_PC_LOCATION_FORMAT, history.free_site);
+    else if (history.is_ahead)
+        snprintf(at, sizeof at,
+                 "%s" SIMT_ADVICE_PREFIX
+                 "an index below 0? In C, -1 %% n is -1, not n - 1; check how the index is computed, or compare it "
+                 "with 0 before the access",
+                 made);
     else if (history.pitch)
         snprintf(at, sizeof at,
-                 ", made" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "%s" SIMT_ADVICE_PREFIX
                  "count the pitch, %zu, in bytes, not in elements, as in (float *)((char *)p + y * pitch) for row y; "
                  "if it is right, compare the index with the width and the height before the access",
-                 history.allocation_site, history.pitch);
+                 made, history.pitch);
     else if (history.allocation_site)
         snprintf(at, sizeof at,
-                 ", made" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+                 "%s" SIMT_ADVICE_PREFIX
                  "compare the index with 0 and the number of elements before the access, as in if (i < n); or, if the "
                  "index should be in bounds, check how it is computed; or a larger allocation: cudaMalloc() counts "
                  "bytes, n * sizeof(int) for n ints",
-                 history.allocation_site);
+                 made);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
                     simt_words_between_count_and_place(where, (unsigned)count), where, at);

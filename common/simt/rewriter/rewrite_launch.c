@@ -231,13 +231,13 @@ int main(int argc, char **argv)
     FILE *file = fopen(source.path, "rb");
     bool good = file && read_source(&source, file);
     if (!good)
-        fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
+        fprintf(stderr, "rewrite_launch: %s: %s\n", source.path, strerror(errno));
     good = good && strip_comments_and_literals(&source) && check_braces_balanced(&source);
     if (good)
         find_stringizing_macros(&source);
     good = good && find_declared_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
-        fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
+        fprintf(stderr, "rewrite_launch: %s: the output cannot be written: %s\n", source.path, strerror(errno));
         good = false;
     }
     if (file)
