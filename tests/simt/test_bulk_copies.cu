@@ -215,7 +215,7 @@ REFUSED(phases_of_too_many_arrivals, 64,
     y[threadIdx.x] = x[threadIdx.x];
 }
 
-/* Threads 0 to 31 wait for bytes, and thread 64 for a phase that has ended long ago, which explains the others' wait. */
+/* Threads 0 to 31 wait for bytes because thread 64 waits for a phase that has ended long ago. */
 REFUSED(phases_of_too_many_arrivals_before_a_copy, 96,
         "but 32 arrivals have already ended phases 0 to 31; others wait, probably in consequence: thread (0,0,0) at :")
 {
@@ -308,7 +308,7 @@ REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'empt
 }
 
 REFUSED(a_parity_of_the_first_round, 64,
-        ", for a phase in which nothing has arrived: if it should return at once in the first round (the memory is free")
+        ", for a phase in which nothing has arrived: if it should return at once in the first round (the memory")
 {
     RING_WITH_A_WRONG_PARITY;
 }

@@ -627,8 +627,7 @@ static __global__ void far_pitch_in_elements_kernel(const unsigned char *rows, s
     y[threadIdx.x] = rows[pitch << 20]; // [far_pitch_in_elements]
 }
 
-FAULT_LAUNCH("memory", far_pitch_in_elements,
-             " behind the last; try: if it is an access to the allocation made at :")
+FAULT_LAUNCH("memory", far_pitch_in_elements, " behind the last; try: if it is an access to the allocation made at :")
 {
     unsigned char *rows;
     size_t pitch;
@@ -2246,7 +2245,7 @@ FAULT("copies", one_group_too_many_left, 1, 32,
 }
 
 FAULT("copies", never_committed, 1, 32,
-      "for: no __pipeline_commit() has come after the copy; try: __pipeline_commit() between the copy and the wait at :")
+      "for: no __pipeline_commit() has come after the copy; try: __pipeline_commit() between the copy and the wait")
 {
     __shared__ __align__(16) int words[32];
 
@@ -2291,8 +2290,8 @@ FAULT("copies", place_used_twice, 1, 32, "mbarrier) and, before the next copy re
 
 /* Uses a ring of two stages, in which each thread reads an element that another thread has copied. */
 FAULT("copies", ring_without_second_barrier, 1, 64,
-      "not waited for: the copy refills memory that this thread may still have to read; try: __syncthreads() after this "
-      "read, before the next copy at :")
+      "not waited for: the copy refills memory that this thread may still have to read; try: __syncthreads() after "
+      "this read, before the next copy at :")
 {
     __shared__ __align__(16) int ring[2][64];
     const int thread = threadIdx.x;
@@ -2739,8 +2738,8 @@ FAULT_LAUNCH("launches", too_many_threads, "invalid configuration argument")
 }
 
 FAULT_LAUNCH("launches", exchanged_parameters,
-             "the kernel did not run: 4096 x 1 x 1 = 4,096 threads; a block has 1 to 1,024 threads, no more than 1,024 x "
-             "1,024 x 64; try: exchange the two parameters, which are <<<blocks, threads per block>>>")
+             "the kernel did not run: 4096 x 1 x 1 = 4,096 threads; a block has 1 to 1,024 threads, no more than 1,024 "
+             "x 1,024 x 64; try: exchange the two parameters, which are <<<blocks, threads per block>>>")
 {
     (void)exchanged_parameters_added;
     copy_kernel<<<256, 4096>>>(device_x, device_y); // [exchanged_parameters]
@@ -3545,7 +3544,7 @@ static void CUDART_CB wait_in_function(void *)
 }
 
 STREAM_FAULT(wait_in_a_host_function,
-             "a function that cudaLaunchHostFunc() calls may not call CUDA; try: cudaMemcpyAsync() in the stream before")
+             "a function that cudaLaunchHostFunc() calls may not call CUDA; try: cudaMemcpyAsync() in the stream")
 {
     cudaLaunchHostFunc(streams[0], wait_in_function, NULL);
 }

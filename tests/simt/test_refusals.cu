@@ -870,7 +870,7 @@ static __global__ void returned_kernel(int *y)
 
 static __global__ void shuffle_in_an_if_kernel(int *y)
 {
-    if (threadIdx.x < 16) // [bypassed]
+    if (threadIdx.x < 16)                                   // [bypassed]
         y[threadIdx.x] = __shfl_down_sync(FULL_MASK, 1, 1); // [in_an_if]
 }
 

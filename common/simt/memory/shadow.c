@@ -590,8 +590,8 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
 }
 
 /**
- * Returns the word in the `num_words` words from `first` on that the running launch (or, if `shared`, the running block)
- * has written and that is the nearest to word `word`; returns `num_words` if there is none.
+ * Returns the word, of the `num_words` words from `first` on, that the running launch (or, if `shared`, the running
+ * block) has written and that is the nearest to word `word`; returns `num_words` if there is none.
  */
 static size_t nearest_word_written_by_launch(const struct shadow_cell *first, size_t num_words, size_t word,
                                              bool shared)

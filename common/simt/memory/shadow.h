@@ -147,8 +147,8 @@ extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
 enum { WRITES_TEXT = 400 };
 /**
  * Writes which bytes the running launch has written in or near the polled bytes at an address, in the same array in
- * shared (`shared`) or global memory, with advice on a poll at `poll_pc` that waits in vain. Writes "" if the poll itself
- * is an atomic that has updated the word, which hides earlier writes.
+ * shared (`shared`) or global memory, with advice on a poll at `poll_pc` that waits in vain. Writes "" if the poll
+ * itself is an atomic that has updated the word, which hides earlier writes.
  */
 void simt_describe_writes_near_poll(uintptr_t address, bool shared, uintptr_t poll_pc, char text[WRITES_TEXT]);
 
