@@ -4343,7 +4343,7 @@ FAULT("memory", store_to_check, 1, 32,
 
 /* The block has 16 threads, and the array 64 elements. */
 FAULT("memory", block_that_is_too_small, 1, 16,
-      "; the first 16 elements, one for each thread of a block, have been written: is the block of the launch at :")
+      "; the first 16 elements, one for each of the 16 threads per block of the launch at :")
 {
     __shared__ int words[64];
 

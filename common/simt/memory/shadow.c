@@ -496,12 +496,14 @@ static void describe_small_block(const struct shadow_cell *cell, char *text, siz
         if (written(&simt_memory.shared_shadow[at / 4]))
             return;
     const size_t bytes = (written_end - begin) / threads;
+    uintptr_t call_site;
+    const char *const kernel = simt_current_work(&call_site);
 
     if (threads > 1 && bytes * threads == written_end - begin && (bytes == 4 || bytes == 8 || bytes == 16))
         snprintf(text, size,
-                 "; the first %zu elements, one for each thread of a block, have been written: is the block of the "
-                 "launch" SIMT_PC_LOCATION_FORMAT " large enough for this index?",
-                 threads, simt_current_work_call_site());
+                 "; the first %zu elements, one for each of the %zu threads per block of the "
+                 "launch" SIMT_PC_LOCATION_FORMAT " of %.80s, have been written",
+                 threads, threads, call_site, kernel);
 }
 
 /**
@@ -512,9 +514,10 @@ static void describe_other_store(uintptr_t pc, const char *of_launch, const char
 {
     snprintf(text, size,
              "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT "%s" SIMT_ADVICE_PREFIX
-             "check the index and the condition of this read, and those of the store" SIMT_PC_LOCATION_FORMAT
+             "%s the index and the condition of this read, and those of the store" SIMT_PC_LOCATION_FORMAT
              ": one of them uses elements that the other leaves out; or, if both are right, %s",
-             pc, of_launch, pc, otherwise);
+             pc, of_launch, *of_launch ? "check whether the launch has enough threads per block, and" : "check", pc,
+             otherwise);
 }
 
 void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,

@@ -153,9 +153,10 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     return cudaSuccess;
 }
 
-uintptr_t simt_current_work_call_site(void)
+const char *simt_current_work(uintptr_t *call_site)
 {
-    return current.call_site;
+    *call_site = current.call_site;
+    return current.name;
 }
 
 void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes)

@@ -79,8 +79,8 @@ cudaError_t simt_work_end_and_report_race(void);
 const struct overlapping_launches *simt_work_begin_launch(bool programmatic);
 /** Records that the next launch of a stream does not overlap any earlier one. */
 void simt_work_end_overlap(cudaStream_t stream);
-/** Returns where the host made the current work, such as the running launch. */
-uintptr_t simt_current_work_call_site(void);
+/** Returns the name of the current work, such as the running launch's kernel, and where the host made it. */
+const char *simt_current_work(uintptr_t *call_site);
 /**
  * Records that the current work was a launch that ran at these epochs, and whether one of its threads has waited for
  * earlier launches. If needed, simt_work_record_launch_uses() records the memory that the launch has used, now or
