@@ -227,7 +227,7 @@ static bool owner_is_right(struct examination *exam, int64_t block, int expert)
          expert < 0   ? "past the last block it is -1"
          : expert_map ? "it is what expert_map says of the block's expert"
                       : "it is the block's expert");
-    count_unwritten(exam, exam->buffers->expert_ids, align_num_row_blocks(exam->problem), block);
+    count_unwritten(exam, exam->buffers->expert_ids, align_row_block_capacity(exam->problem), block);
     return false;
 }
 
@@ -240,7 +240,7 @@ static bool owners_are_right(struct examination *exam)
         for (; block < exam->groups.offsets[e + 1] / problem->block_size; block++)
             if (!owner_is_right(exam, block, e))
                 return false;
-    for (; block < align_num_row_blocks(problem); block++)
+    for (; block < align_row_block_capacity(problem); block++)
         if (!owner_is_right(exam, block, -1))
             return false;
     return true;
@@ -344,7 +344,7 @@ bool align_check(const struct align_problem *problem, const struct align_buffers
                        every_id_is_placed_or_skipped(&exam);
 
     if (!ready)
-        error->result = RUN_CANNOT_RUN;
+        error->exit_code = RUN_CANNOT_RUN;
     examination_end(&exam);
     return right;
 }

@@ -221,7 +221,7 @@ int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocat
     return (int32_t)index;
 }
 
-void simt_register_array(const void *begin, size_t bytes, const char *name)
+void simt_register_array_bounds(const void *begin, size_t bytes, const char *name)
 {
     const size_t offset = arena_offset(begin);
     struct allocation *const allocation = simt_arena.base && offset < simt_arena.used_end
@@ -432,7 +432,7 @@ bool simt_arena_advise_on_pitch(char *text, size_t size)
     return false;
 }
 
-const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes)
+const char *simt_words_between_count_and_number(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
         return "";
@@ -472,5 +472,5 @@ _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bo
                  made);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_words_between_count_and_place(where, (unsigned)count), where, at);
+                    simt_words_between_count_and_number(where, (unsigned)count), where, at);
 }
