@@ -370,7 +370,7 @@ static bool read_text(const char *path, struct named_text *text, struct error *e
 {
     char *read;
 
-    if (!learner_file_read(path, &read, error))
+    if (!text_file_read(path, &read, error))
         return false;
     *text = (struct named_text){.path = path, .text = read, .size = strlen(read)};
     return true;

@@ -161,7 +161,7 @@ static int run_command(const struct command *command, const char *program, const
     struct error error = {0};
     int code;
 
-    if (!order_variable_check(&error) || !course_enter_root(&learn.course_paths, &error) ||
+    if (!simt_order_variable_check(&error) || !course_enter_root(&learn.course_paths, &error) ||
         !interrupt_install_handlers(&error))
         return learn_print_error(&error);
     child_set_stop_condition(interrupt_last_signal);

@@ -107,14 +107,14 @@ static struct bench skipped_case(void)
 
 /* --- the checker's verdicts --------------------------------------------------------------------------------------- */
 
-static enum run_result verdict_of(const struct bench *bench, bool ascending, struct error *error)
+static enum run_exit_code verdict_of(const struct bench *bench, bool ascending, struct error *error)
 {
     bool right;
 
     *error = (struct error){0};
     right = align_check(&bench->problem, &bench->buffers, ascending, error);
-    assert_int_equal(right, error->result == RUN_VERIFIED);
-    return error->result;
+    assert_int_equal(right, error->exit_code == RUN_VERIFIED);
+    return error->exit_code;
 }
 
 static void assert_right(const struct bench *bench, bool ascending)
@@ -574,7 +574,7 @@ static void a_capacity_that_is_too_small_is_named(void **state)
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     error.text[0] = '\0';
     assert_false(align_check(&bench.problem, &bench.buffers, true, &error));
-    assert_int_equal(error.result, RUN_CANNOT_RUN);
+    assert_int_equal(error.exit_code, RUN_CANNOT_RUN);
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     tear_down(&bench);
 }

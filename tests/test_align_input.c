@@ -155,7 +155,7 @@ static void sizes_and_the_description(void **state)
 
     (void)state;
     assert_int_equal(problem.capacity, 21);
-    assert_int_equal(align_num_row_blocks(&problem), 7);
+    assert_int_equal(align_row_block_capacity(&problem), 7);
     assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_TOPK_IDS), 48);
     assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_EXPERT_MAP), 16);
     assert_int_equal(bytes_of(&problem, ALIGN_TENSOR_SORTED_TOKEN_IDS), 84);

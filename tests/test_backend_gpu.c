@@ -77,7 +77,7 @@ static const char *opened(int architecture, const struct gpu_needs *needs)
     compiled_architecture_of = architecture;
     kernels_run = true;
     good = backend_open(&backend, needs, &error);
-    assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_CANNOT_RUN);
+    assert_int_equal(error.exit_code, good ? RUN_VERIFIED : RUN_CANNOT_RUN);
     return error.text;
 }
 
@@ -131,7 +131,7 @@ static void the_gpu_comes_before_the_build(void **state)
     assert_false(backend_open(&backend, &hopper, &error));
     assert_string_equal(error.text, "CPU simulator has compute capability 9.0; this program was compiled for another: "
                                     "set GPU_ARCH to sm_90 and run ninja gpu");
-    assert_int_equal(error.result, RUN_CANNOT_RUN);
+    assert_int_equal(error.exit_code, RUN_CANNOT_RUN);
 }
 
 static void a_block_has_less_shared_memory(void **state)
@@ -146,7 +146,7 @@ static void a_block_has_less_shared_memory(void **state)
     assert_false(gpu_check_has_shared_memory(&small, "T4", 65537, &error));
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
-    assert_int_equal(error.result, RUN_CANNOT_RUN);
+    assert_int_equal(error.exit_code, RUN_CANNOT_RUN);
     assert_true(error.problem_is_unsupported); /* --check-all counts the problem as unsupported and continues */
 }
 

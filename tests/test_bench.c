@@ -119,7 +119,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     (void)state;
     assert_true(bench_begin_next_row(&bench, &error));
     bench_verify_and_time_chapter(&bench, &launch, &tensors, &error);
-    assert_int_equal(error.result, RUN_VERIFIED);
+    assert_int_equal(error.exit_code, RUN_VERIFIED);
     assert_true(row->chapter.median == 10.0 && row->chapter_rotated_inputs.median == 20.0 &&
                 row->previous_chapter.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);

@@ -85,7 +85,7 @@ static const char *file_of(const uint8_t *bytes, size_t size)
 
 static void must_be_a_line(const struct error *error)
 {
-    must(error->text[0] && error->result != RUN_VERIFIED);
+    must(error->text[0] && error->exit_code != RUN_VERIFIED);
     for (const char *at = error->text; *at; at++)
         must(!iscntrl((unsigned char)*at));
 }

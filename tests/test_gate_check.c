@@ -83,15 +83,15 @@ static void tear_down(struct bench *bench)
     tensors_free(&bench->tensors);
 }
 
-static enum run_result verdict_of(const struct bench *bench, enum gate_tie_rule ties, struct error *error)
+static enum run_exit_code verdict_of(const struct bench *bench, enum gate_tie_rule ties, struct error *error)
 {
     const struct gate_buffers buffers = buffers_of(bench);
     bool right;
 
     *error = (struct error){0};
     right = gate_check(&bench->problem, &buffers, ties, error);
-    assert_int_equal(right, error->result == RUN_VERIFIED);
-    return error->result;
+    assert_int_equal(right, error->exit_code == RUN_VERIFIED);
+    return error->exit_code;
 }
 
 static void assert_right(const struct bench *bench)

@@ -34,7 +34,7 @@ static struct gate_problem random_problem(struct random *random)
 
 static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
 {
-    const struct gate_implementation implementation = {.name = "01", .compute = gate_compute};
+    const struct gate_implementation implementation = {.name = "01", .compute_on_host = gate_compute_on_host};
     const struct checked_launch launch = gate_make_checked_launch(problem, &implementation);
     struct tensors tensors;
     struct error error = {0};

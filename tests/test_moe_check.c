@@ -212,7 +212,7 @@ static void refuses(struct bench *bench, enum fault fault, const char *words)
     compute(bench, fault);
     if (moe_check(&bench->layer, &bench->tensors, &error))
         fail_msg("%s, %s: it is taken for right", fault_names[fault], dtype_name(bench->layer.problem.dtype));
-    assert_int_equal(error.result, RUN_WRONG);
+    assert_int_equal(error.exit_code, RUN_WRONG);
     if (!strstr(error.text, words))
         fail_msg("%s: '%s' is not in: %s", fault_names[fault], words, error.text);
 }

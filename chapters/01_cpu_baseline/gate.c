@@ -264,7 +264,7 @@ static void route_tokens(const struct gate_problem *problem, const struct gate_b
 // [memory]
 
 // [threads]
-bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers)
+bool gate_compute_on_host(const struct gate_problem *problem, const struct gate_buffers *buffers)
 {
     const int64_t num_tokens = problem->num_tokens, worth = num_tokens / TOKENS_WORTH_A_THREAD + 1;
     const int threads = worth < omp_get_max_threads() ? (int)worth : omp_get_max_threads();

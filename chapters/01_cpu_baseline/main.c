@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .implementation = {.name = "01_cpu_baseline", .compute = gate_compute},
+        .implementation = {.name = "01_cpu_baseline", .compute_on_host = gate_compute_on_host},
     };
     return gate_main(argc, argv, &chapter);
 }

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "02_warp_per_group",
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
-        .previous = {.name = "01_cpu_baseline", .compute = gate_compute_previous},
+        .previous = {.name = "01_cpu_baseline", .compute_on_host = gate_compute_on_host_previous},
     };
     return gate_main(argc, argv, &chapter);
 }

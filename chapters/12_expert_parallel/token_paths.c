@@ -210,10 +210,10 @@ static bool gather_shares(struct parallel_layer *layer, size_t row, struct error
     bool good = ALLOCATE_ARRAY(bytes, share->tp_size, error);
 
     for (int t = 0; good && t < share->tp_size; t++) {
-        const int64_t end = t + 1 < share->tp_size ? rank_share_first_token(share, first + t + 1)
+        const int64_t end = t + 1 < share->tp_size ? rank_share_first_all_to_all_token(share, first + t + 1)
                                                    : share->token_offsets[first / share->tp_size + 1];
 
-        bytes[t] = (end - rank_share_first_token(share, first + t)) * (int64_t)row;
+        bytes[t] = (end - rank_share_first_all_to_all_token(share, first + t)) * (int64_t)row;
     }
     good = good &&
            group_all_gather(&layer->tp_group, data(layer, RANK_OWN_RESULT), bytes, data(layer, RANK_RESULT), error);

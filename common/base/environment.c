@@ -27,7 +27,7 @@ static bool are_counts(const char *text, int64_t most, bool list)
     }
 }
 
-bool order_variable_check(struct error *error)
+bool simt_order_variable_check(struct error *error)
 {
     const char *const order = getenv("SIMT_ORDER");
     int64_t seed;
@@ -53,5 +53,5 @@ bool environment_variables_check(struct error *error)
             return error_set(error, "%s: '%s'; where it is set, it must be 1 to %" PRId64, variables[i].name, text,
                              variables[i].most);
     }
-    return order_variable_check(error);
+    return simt_order_variable_check(error);
 }

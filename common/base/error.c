@@ -24,7 +24,7 @@ static void copy_line(char *to, size_t size, const char *line)
             *to = '?';
 }
 
-bool error_set_as(struct error *error, enum run_result result, const char *format, ...)
+bool error_set_as(struct error *error, enum run_exit_code exit_code, const char *format, ...)
 {
     va_list arguments;
     char *line;
@@ -35,7 +35,7 @@ bool error_set_as(struct error *error, enum run_result result, const char *forma
     va_end(arguments);
     copy_line(error->text, sizeof error->text, line ? line : "out of memory");
     free(line);
-    error->result = result;
+    error->exit_code = exit_code;
     return false;
 }
 

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/** The possible results of a program. Each value is also the exit code. */
-enum run_result {
+/** The exit codes of a program. */
+enum run_exit_code {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
     RUN_BAD_INPUT = 2,
@@ -20,8 +20,8 @@ enum run_result {
 /** An error: a one-line message, without a newline, that names the invalid value and the allowed values. */
 struct error {
     char text[1536];
-    enum run_result result;      /**< RUN_VERIFIED if there is no error */
-    bool problem_is_unsupported; /**< this kernel does not support the problem, but another kernel may */
+    enum run_exit_code exit_code; /**< RUN_VERIFIED if there is no error */
+    bool problem_is_unsupported;  /**< this kernel does not support the problem, but another kernel may */
 };
 
 /** Separates the advice from the rest of the message of a simulator fault, on the same line. */
@@ -35,12 +35,12 @@ typedef char error_phrase[96];
 
 /**
  * Formats the line, omitting its middle if it is too long, and replaces control characters with '?'. error_set() sets
- * the result to RUN_BAD_INPUT, error_set_as() to `result`. Both return false, so that a function can end with `return
- * error_set(...)`.
+ * the exit code to RUN_BAD_INPUT, error_set_as() to `exit_code`. Both return false, so that a function can end with
+ * `return error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
-__attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,
-                                                        ...);
+__attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_exit_code exit_code,
+                                                        const char *format, ...);
 
 /** Formats a phrase, truncated to fit. */
 __attribute__((format(printf, 2, 3))) void error_phrase_set(error_phrase *phrase, const char *format, ...);

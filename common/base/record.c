@@ -12,7 +12,7 @@ const char *const record_format_names[] = {"table", "json", "csv", NULL};
 struct record_field {
     enum field_type type;
     unsigned format_mask;
-    int width; /* width of a column, as passed to record_add_column() */
+    int width; /* width of a column, as passed to record_add_table_cell() */
     const char *name;
     char *text;
     struct record record; /* the fields of an object, or the records of a list */

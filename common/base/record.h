@@ -39,10 +39,10 @@ enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
     record_add_field(record, FIELD_NUMBER, format_mask, 0, name, __VA_ARGS__)
 
 /**
- * Adds a column to a record in a list. The value is right-aligned in a column of `width` characters, left-aligned if
- * the width is negative, and not padded if the width is 0.
+ * Adds a value to a record in a list, with the heading of its column, only in a table. The value is right-aligned in a
+ * column of `width` characters, left-aligned if the width is negative, and not padded if the width is 0.
  */
-#define record_add_column(record, width, heading, ...) \
+#define record_add_table_cell(record, width, heading, ...) \
     record_add_field(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
 
 __attribute__((format(printf, 6, 7))) void record_add_field(struct record *record, enum field_type type,

@@ -423,17 +423,17 @@ SIMT_DEVICE auto group_size(const Group &group)
  */
 
 /**
- * Defines a binary operation for reductions and scans. `for_signed` and `for_unsigned` name the single instruction that
- * reduces signed or unsigned integers over a warp.
+ * Defines a binary operation for reductions and scans. `signed_reduction` and `unsigned_reduction` name the single
+ * instruction that reduces signed or unsigned integers over a warp.
  */
-#define SIMT_DEFINE_GROUP_OPERATOR(name, result, for_signed, for_unsigned)                              \
-    template <class T>                                                                                  \
-    struct name {                                                                                       \
-        static constexpr enum simt_reduction warp_reduction = (T)-1 < (T)0 ? for_signed : for_unsigned; \
-        SIMT_METHOD T operator()(T x, T y) const                                                        \
-        {                                                                                               \
-            return result;                                                                              \
-        }                                                                                               \
+#define SIMT_DEFINE_GROUP_OPERATOR(name, result, signed_reduction, unsigned_reduction)                              \
+    template <class T>                                                                                              \
+    struct name {                                                                                                   \
+        static constexpr enum simt_reduction warp_reduction = (T)-1 < (T)0 ? signed_reduction : unsigned_reduction; \
+        SIMT_METHOD T operator()(T x, T y) const                                                                    \
+        {                                                                                                           \
+            return result;                                                                                          \
+        }                                                                                                           \
     };
 SIMT_DEFINE_GROUP_OPERATOR(plus, x + y, SIMT_REDUCE_ADD, SIMT_REDUCE_ADD)
 SIMT_DEFINE_GROUP_OPERATOR(less, y < x ? y : x, SIMT_REDUCE_MIN_SIGNED, SIMT_REDUCE_MIN)

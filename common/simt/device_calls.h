@@ -106,7 +106,7 @@ void simt_fault_if_kernel_reads_host_constant(void);
 void simt_basic_block_begins(unsigned mark_number);
 void simt_lanes_reconverge(unsigned mark_number);
 uint64_t simt_call_begins(unsigned mark_number);
-void simt_call_ends(uint64_t saved_key);
+void simt_call_ends(uint64_t saved_position_key);
 
 /*
  * `call_number` distinguishes the calls on one line of the source; SIMT_GROUP_SYNC_CALL_FLAG, added to it, marks the
@@ -207,7 +207,7 @@ int simt_elect_one(void);
  * registers, so that a kernel's arrays stay local to the thread. The compiler does not instrument accesses to such
  * arrays, because it instruments only memory that other threads could access.
  */
-enum simt_element_type { SIMT_BFLOAT16, SIMT_HALF };
+enum simt_mma_element_type { SIMT_BFLOAT16, SIMT_HALF };
 /* A lane's part of a matrix in registers. */
 struct simt_fragment_words {
     uint32_t word[4];
@@ -227,7 +227,8 @@ struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2,
  */
 struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices, int transposed);
 /* Computes d = a b + c for 16x16 matrices. A lane holds a row of a, a column of b, and half a row of c and d. */
-void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_element_type type);
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8],
+               enum simt_mma_element_type type);
 /* Checks that all lanes of a warp load or store the same matrix, with rows `pitch_bytes` bytes apart. */
 void simt_check_lanes_use_same_matrix(const void *matrix, size_t pitch_bytes);
 

@@ -30,20 +30,20 @@ struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 
 template <class T>
-struct simt_element_type_of;
+struct simt_mma_element_type_of;
 template <>
-struct simt_element_type_of<__half> {
-    static constexpr simt_element_type number = SIMT_HALF;
+struct simt_mma_element_type_of<__half> {
+    static constexpr simt_mma_element_type number = SIMT_HALF;
 };
 template <>
-struct simt_element_type_of<__nv_bfloat16> {
-    static constexpr simt_element_type number = SIMT_BFLOAT16;
+struct simt_mma_element_type_of<__nv_bfloat16> {
+    static constexpr simt_mma_element_type number = SIMT_BFLOAT16;
 };
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment {
     static_assert(m == 16 && n == 16 && k == 16, "the simulator has wmma of 16x16x16 only");
-    static_assert(sizeof(simt_element_type_of<T>) > 0,
+    static_assert(sizeof(simt_mma_element_type_of<T>) > 0,
                   "the simulator has wmma of half and bfloat16 only, summed in float");
     static constexpr int num_elements = 16;
     alignas(16) T x[num_elements];
@@ -124,7 +124,7 @@ template <class T, class LayoutA, class LayoutB>
 SIMT_DEVICE void mma_sync(simt_accumulator &d, const simt_fragment<matrix_a, T, LayoutA> &a,
                           const simt_fragment<matrix_b, T, LayoutB> &b, const simt_accumulator &c)
 {
-    simt_wmma((const uint16_t *)a.x, (const uint16_t *)b.x, c.x, d.x, simt_element_type_of<T>::number);
+    simt_wmma((const uint16_t *)a.x, (const uint16_t *)b.x, c.x, d.x, simt_mma_element_type_of<T>::number);
 }
 
 } // namespace wmma

@@ -99,7 +99,7 @@ void simt_allow_host_access(bool allow);
  * Restricts kernels to these bytes of their allocation from now on: an access to the rest of the allocation (guard
  * bands) is an out-of-bounds fault. Messages refer to the bytes as `name`.
  */
-void simt_register_array(const void *begin, size_t bytes, const char *name);
+void simt_register_array_bounds(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device bytes as unwritten, so that reading them before a kernel has written them is a fault. Unlike other

@@ -104,19 +104,20 @@ constexpr int simt_max_threads_of_launch_bounds(unsigned threads, unsigned = 0, 
 
 #define SIMT_GAP_AFTER_CONST_CONSTANT_VARIABLE SIMT_CONST_GAP_(__COUNTER__, "simt_constant_table")
 #define SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE   SIMT_CONST_GAP_(__COUNTER__, "simt_device_table")
-#define SIMT_CONST_GAP_(number, where)         SIMT_CONST_GAP_NAMED(number, where)
-#define SIMT_CONST_GAP_NAMED(number, where) \
-    static const                            \
-        __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128] = {};
+#define SIMT_CONST_GAP_(number, section_name)  SIMT_CONST_GAP_NAMED(number, section_name)
+#define SIMT_CONST_GAP_NAMED(number, section_name)                  \
+    static const __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), \
+                                section(section_name))) unsigned char simt_gap_##number[128] = {};
 
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE              SIMT_CONSTINIT SIMT_DEVICE_VARIABLE_NO_CONSTINIT
 #define SIMT_DEVICE_VARIABLE_NO_CONSTINIT __attribute__((SIMT_ATTRIBUTES_OF_VARIABLE_BEFORE_GAP section("simt_device")))
 #define SIMT_GAP_AFTER_DEVICE_VARIABLE    SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_GAP_AFTER_CONSTANT_VARIABLE  SIMT_GAP_(__COUNTER__, "simt_constant")
-#define SIMT_GAP_(number, where)          SIMT_GAP_NAMED(number, where)
-#define SIMT_GAP_NAMED(number, where) \
-    static __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
+#define SIMT_GAP_(number, section_name)   SIMT_GAP_NAMED(number, section_name)
+#define SIMT_GAP_NAMED(number, section_name)                  \
+    static __attribute__((SIMT_ATTRIBUTES_OF_GAP, aligned(1), \
+                          section(section_name))) unsigned char simt_gap_##number[128];
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
@@ -339,23 +340,23 @@ struct simt_checked_index_within_array_or_end {
  * type.
  */
 template <class Array>
-struct simt_array_element_count {
+struct simt_array_elements {
     static constexpr size_t count = 0;
 };
 template <class T, size_t N>
-struct simt_array_element_count<T[N]> {
+struct simt_array_elements<T[N]> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class T, size_t N>
-struct simt_array_element_count<std::array<T, N>> {
+struct simt_array_elements<std::array<T, N>> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class Array, unsigned EXTRA, class Index>
 SIMT_CONSTEXPR auto simt_displace_out_of_bounds_index(Index index)
 {
-    using elements = simt_array_element_count<std::remove_cv_t<std::remove_reference_t<Array>>>;
+    using elements = simt_array_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
     if constexpr (elements::count > 1) {
         constexpr long long far = SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES / sizeof(typename elements::type);
@@ -407,13 +408,13 @@ SIMT_CONSTEXPR auto operator|=(simt_checked_index_within_array_or_end<Array>, In
 #define SIMT_AND_OPERAND         simt_mark_operand_and_return_true(__COUNTER__)
 #define SIMT_OR_OPERAND          !simt_mark_operand_and_return_true(__COUNTER__)
 #if SIMT_WARP_SIZE == 32
-#define SIMT_RECONVERGE_BEGIN
-#define SIMT_RECONVERGE_END
+#define SIMT_RECONVERGE_EXPRESSION_BEGIN
+#define SIMT_RECONVERGE_EXPRESSION_END
 #define SIMT_LOOP_ITERATION  SIMT_BASIC_BLOCK
 #define SIMT_CALLED_FUNCTION const simt_call_scope simt_call_scope_of(__COUNTER__)
 #else
-#define SIMT_RECONVERGE_BEGIN (
-#define SIMT_RECONVERGE_END , simt_reconverge_lanes_at(__COUNTER__))
+#define SIMT_RECONVERGE_EXPRESSION_BEGIN (
+#define SIMT_RECONVERGE_EXPRESSION_END , simt_reconverge_lanes_at(__COUNTER__))
 #define SIMT_LOOP_ITERATION \
     SIMT_BASIC_BLOCK;       \
     const simt_call_or_iteration_guard simt_this_iteration(true)
@@ -436,9 +437,9 @@ SIMT_CONSTEXPR bool simt_mark_operand_and_return_true(unsigned mark_number)
     return true;
 }
 /*
- * Makes the lanes that diverged in an expression wait for each other. SIMT_RECONVERGE_END appends a comma operator
- * whose right operand has this type. The operator is evaluated after the expression and returns the expression's value.
- * For an expression of type void, the built-in comma operator is used.
+ * Makes the lanes that diverged in an expression wait for each other. SIMT_RECONVERGE_EXPRESSION_END appends a comma
+ * operator whose right operand has this type. The operator is evaluated after the expression and returns the
+ * expression's value. For an expression of type void, the built-in comma operator is used.
  */
 struct simt_reconvergence_tag {
 };
@@ -472,16 +473,16 @@ static inline constexpr __attribute__((always_inline)) T &&simt_checked_argument
 }
 class simt_call_scope
 {
-    uint64_t saved_key;
+    uint64_t saved_position_key;
 
   public:
     inline __attribute__((always_inline)) explicit simt_call_scope(unsigned number)
-        : saved_key(simt_call_begins(number))
+        : saved_position_key(simt_call_begins(number))
     {
     }
     inline __attribute__((always_inline)) ~simt_call_scope()
     {
-        simt_call_ends(saved_key);
+        simt_call_ends(saved_position_key);
     }
 };
 
@@ -550,14 +551,14 @@ SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, siz
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-#define SIMT_CACHED_LOAD(name)                          \
+#define SIMT_CACHE_HINT_LOAD(name)                      \
     template <class T>                                  \
     SIMT_DEVICE T name(const T *address)                \
     {                                                   \
         simt_check_global_pointer(address, #name "()"); \
         return *address;                                \
     }
-#define SIMT_CACHED_STORE(name)                         \
+#define SIMT_CACHE_HINT_STORE(name)                     \
     template <class T>                                  \
     SIMT_DEVICE void name(T *address, T value)          \
     {                                                   \
@@ -571,17 +572,17 @@ SIMT_DEVICE T __ldg(const T *address)
     simt_check_ldg_bytes_read_only(address, sizeof(T));
     return *address;
 }
-SIMT_CACHED_LOAD(__ldca)
-SIMT_CACHED_LOAD(__ldcg)
-SIMT_CACHED_LOAD(__ldcs)
-SIMT_CACHED_LOAD(__ldlu)
-SIMT_CACHED_LOAD(__ldcv)
-SIMT_CACHED_STORE(__stwb)
-SIMT_CACHED_STORE(__stcg)
-SIMT_CACHED_STORE(__stcs)
-SIMT_CACHED_STORE(__stwt)
-#undef SIMT_CACHED_LOAD
-#undef SIMT_CACHED_STORE
+SIMT_CACHE_HINT_LOAD(__ldca)
+SIMT_CACHE_HINT_LOAD(__ldcg)
+SIMT_CACHE_HINT_LOAD(__ldcs)
+SIMT_CACHE_HINT_LOAD(__ldlu)
+SIMT_CACHE_HINT_LOAD(__ldcv)
+SIMT_CACHE_HINT_STORE(__stwb)
+SIMT_CACHE_HINT_STORE(__stcg)
+SIMT_CACHE_HINT_STORE(__stcs)
+SIMT_CACHE_HINT_STORE(__stwt)
+#undef SIMT_CACHE_HINT_LOAD
+#undef SIMT_CACHE_HINT_STORE
 
 /*
  * The C library's functions are not instrumented, so kernels call these replacements. Clang also inserts its own calls
@@ -849,14 +850,14 @@ SIMT_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *all)
     return same;
 }
 #ifdef SIMT_UNAVAILABLE
-#define SIMT_MATCH_UNAVAILABLE                                                                                     \
+#define SIMT_MATCH_TYPE_UNAVAILABLE                                                                                \
     SIMT_UNAVAILABLE("it takes int, long, long long and their unsigned types, float and double; call it for each " \
                      "member of a structure, and cast a pointer to unsigned long long, an enum class to int")
 template <class T, std::enable_if_t<!simt_match_type<T>::exists, int> = 0>
-unsigned __match_any_sync(unsigned mask, T value) SIMT_MATCH_UNAVAILABLE;
+unsigned __match_any_sync(unsigned mask, T value) SIMT_MATCH_TYPE_UNAVAILABLE;
 template <class T, std::enable_if_t<!simt_match_type<T>::exists, int> = 0>
-unsigned __match_all_sync(unsigned mask, T value, int *all) SIMT_MATCH_UNAVAILABLE;
-#undef SIMT_MATCH_UNAVAILABLE
+unsigned __match_all_sync(unsigned mask, T value, int *all) SIMT_MATCH_TYPE_UNAVAILABLE;
+#undef SIMT_MATCH_TYPE_UNAVAILABLE
 #endif
 SIMT_DEVICE unsigned __reduce_add_sync(unsigned mask, unsigned value)
 {

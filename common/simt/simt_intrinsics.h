@@ -190,7 +190,7 @@ SIMT_DEVICE unsigned __urhadd(unsigned x, unsigned y)
     return (unsigned)(((unsigned long long)x + y + 1) >> 1);
 }
 
-#define SIMT_MIN_MAX(type)               \
+#define SIMT_DEFINE_MIN_MAX(type)        \
     SIMT_DEVICE type min(type x, type y) \
     {                                    \
         return y < x ? y : x;            \
@@ -200,13 +200,13 @@ SIMT_DEVICE unsigned __urhadd(unsigned x, unsigned y)
         return x < y ? y : x;            \
     }
 
-SIMT_MIN_MAX(int)
-SIMT_MIN_MAX(unsigned)
-SIMT_MIN_MAX(long)
-SIMT_MIN_MAX(unsigned long)
-SIMT_MIN_MAX(long long)
-SIMT_MIN_MAX(unsigned long long)
-#undef SIMT_MIN_MAX
+SIMT_DEFINE_MIN_MAX(int)
+SIMT_DEFINE_MIN_MAX(unsigned)
+SIMT_DEFINE_MIN_MAX(long)
+SIMT_DEFINE_MIN_MAX(unsigned long)
+SIMT_DEFINE_MIN_MAX(long long)
+SIMT_DEFINE_MIN_MAX(unsigned long long)
+#undef SIMT_DEFINE_MIN_MAX
 
 /* Compares a signed and an unsigned operand as unsigned numbers, as CUDA does. */
 SIMT_DEVICE unsigned min(int x, unsigned y)
@@ -257,19 +257,19 @@ SIMT_DEVICE double max(double x, float y)
 {
     return fmax(x, (double)y);
 }
-#define SIMT_NAMED_MIN_MAX(prefix, type)         \
-    SIMT_DEVICE type prefix##min(type x, type y) \
-    {                                            \
-        return min(x, y);                        \
-    }                                            \
-    SIMT_DEVICE type prefix##max(type x, type y) \
-    {                                            \
-        return max(x, y);                        \
+#define SIMT_DEFINE_PREFIXED_MIN_MAX(prefix, type) \
+    SIMT_DEVICE type prefix##min(type x, type y)   \
+    {                                              \
+        return min(x, y);                          \
+    }                                              \
+    SIMT_DEVICE type prefix##max(type x, type y)   \
+    {                                              \
+        return max(x, y);                          \
     }
-SIMT_NAMED_MIN_MAX(u, unsigned)
-SIMT_NAMED_MIN_MAX(ll, long long)
-SIMT_NAMED_MIN_MAX(ull, unsigned long long)
-#undef SIMT_NAMED_MIN_MAX
+SIMT_DEFINE_PREFIXED_MIN_MAX(u, unsigned)
+SIMT_DEFINE_PREFIXED_MIN_MAX(ll, long long)
+SIMT_DEFINE_PREFIXED_MIN_MAX(ull, unsigned long long)
+#undef SIMT_DEFINE_PREFIXED_MIN_MAX
 
 /*
  * --- halves and bytes of a word
@@ -344,7 +344,7 @@ SIMT_DEFINE_SIMD_COMPARISONS(les, signed, x <= y)
 #undef SIMT_DEFINE_SIMD_COMPARISONS
 #undef SIMT_DEFINE_SIMD_INTRINSICS
 
-#define SIMT_DOT_PRODUCTS(type, sign)                                                                                \
+#define SIMT_DEFINE_DOT_PRODUCTS(type, sign)                                                                         \
     SIMT_DEVICE type __dp4a(type x, type y, type sum)                                                                \
     {                                                                                                                \
         return sum +                                                                                                 \
@@ -363,9 +363,9 @@ SIMT_DEFINE_SIMD_COMPARISONS(les, signed, x <= y)
     {                                                                                                                \
         return __dp2a_lo(x, (type)((unsigned)y >> 16), sum);                                                         \
     }
-SIMT_DOT_PRODUCTS(int, signed)
-SIMT_DOT_PRODUCTS(unsigned, unsigned)
-#undef SIMT_DOT_PRODUCTS
+SIMT_DEFINE_DOT_PRODUCTS(int, signed)
+SIMT_DEFINE_DOT_PRODUCTS(unsigned, unsigned)
+#undef SIMT_DEFINE_DOT_PRODUCTS
 
 /* --- rounded arithmetic ------------------------------------------------------------------------------------------- */
 
@@ -388,22 +388,23 @@ struct simt_wider<double> {
 };
 
 template <class Real>
-SIMT_DEVICE int simt_is_negative(Real value)
+SIMT_DEVICE int simt_sign_bit(Real value)
 {
     return __builtin_signbit(value) != 0;
 }
 
 /**
- * Returns `nearest` or its neighbour, as the mode requires; `above` and `below` indicate on which side of `nearest` the
- * exact value lies.
+ * Returns `nearest` or its neighbour, as the mode requires; `exact_above` and `exact_below` indicate on which side of
+ * `nearest` the exact value lies.
  */
 template <simt_rounding mode, class Real>
-SIMT_DEVICE Real simt_round_in_mode(Real nearest, bool above, bool below)
+SIMT_DEVICE Real simt_round_in_mode(Real nearest, bool exact_above, bool exact_below)
 {
     if constexpr (mode == SIMT_ROUND_NEAREST)
         return nearest;
-    return __builtin_bit_cast(
-        Real, simt_step_to_neighbour<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
+    return __builtin_bit_cast(Real,
+                              simt_step_to_neighbour<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest),
+                                                           exact_above, exact_below));
 }
 
 /**
@@ -419,8 +420,8 @@ SIMT_DEVICE Real simt_rounded_sum(typename simt_wider<Real>::type term, Real oth
     const wide lost = (term - (sum - taken)) + (other - taken);
     const bool above = (sum > nearest) | ((sum == nearest) & (lost > 0));
     const bool below = (sum < nearest) | ((sum == nearest) & (lost < 0));
-    const bool minus = (mode == SIMT_ROUND_DOWN) & (nearest == 0) & !above & !below & !simt_is_negative(nearest) &
-                       (simt_is_negative((Real)term) | simt_is_negative(other));
+    const bool minus = (mode == SIMT_ROUND_DOWN) & (nearest == 0) & !above & !below & !simt_sign_bit(nearest) &
+                       (simt_sign_bit((Real)term) | simt_sign_bit(other));
 
     return simt_round_in_mode<mode>((Real)(1 - 2 * minus) * nearest, above, below);
 }

@@ -324,8 +324,7 @@ struct simt_overload_launcher {
  */
 #define SIMT_KERNEL_FINDER_AND_CALLER(...)                                                   \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
-        [=](const auto &...simt_given_argument_types)                                        \
-            SIMT_NOT_INSTRUMENTED { __VA_ARGS__(simt_given_argument_types...); }
+        [=](const auto &...simt_given_arguments) SIMT_NOT_INSTRUMENTED { __VA_ARGS__(simt_given_arguments...); }
 
 /**
  * Starts a launch. The rewriter turns kernel<<<grid, block, dynamic_shared, stream>>>(arguments) into

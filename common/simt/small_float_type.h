@@ -31,14 +31,15 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 
 /**
  * Returns the bits of the number to which the given mode rounds: `nearest` or its neighbour, given whether the exact
- * value lies above or below `nearest`. `nearest` must have the sign of the exact value, even if `nearest` is 0.
+ * value lies above (`exact_above`) or below (`exact_below`) it. `nearest` must have the sign of the exact value, even
+ * if `nearest` is 0.
  */
 template <simt_rounding mode, class Bits>
-SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool above, bool below)
+SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool exact_above, bool exact_below)
 {
     const bool negative = nearest >> (sizeof(Bits) * 8 - 1);
-    const bool up = above & ((mode == SIMT_ROUND_UP) | ((mode == SIMT_ROUND_TO_ZERO) & negative));
-    const bool down = below & ((mode == SIMT_ROUND_DOWN) | ((mode == SIMT_ROUND_TO_ZERO) & !negative));
+    const bool up = exact_above & ((mode == SIMT_ROUND_UP) | ((mode == SIMT_ROUND_TO_ZERO) & negative));
+    const bool down = exact_below & ((mode == SIMT_ROUND_DOWN) | ((mode == SIMT_ROUND_TO_ZERO) & !negative));
 
     return (Bits)(nearest + ((up & !negative) | (down & negative)) - ((up & negative) | (down & !negative)));
 }
@@ -47,12 +48,12 @@ SIMT_INLINE Bits simt_step_to_neighbour(Bits nearest, bool above, bool below)
  * Rounds to odd: rounds the exact value towards 0, and sets the lowest bit unless `nearest` is exact. A later rounding
  * to fewer digits gives the same number as rounding the exact value directly.
  */
-SIMT_INLINE double simt_round_to_odd(double nearest, bool above, bool below)
+SIMT_INLINE double simt_round_to_odd(double nearest, bool exact_above, bool exact_below)
 {
     const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
 
-    return __builtin_bit_cast(double, simt_step_to_neighbour<SIMT_ROUND_TO_ZERO>(bits, above, below) |
-                                          (uint64_t)(above | below));
+    return __builtin_bit_cast(double, simt_step_to_neighbour<SIMT_ROUND_TO_ZERO>(bits, exact_above, exact_below) |
+                                          (uint64_t)(exact_above | exact_below));
 }
 
 SIMT_INLINE double simt_sum_rounded_to_odd(double x, double y)
@@ -210,19 +211,19 @@ struct simt_small_float {
 #undef SIMT_SMALL_FLOAT_MATH_FUNCTION
 
     /*
-     * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the variant whose name
-     * ends in u is then true.
+     * Defines the functions of a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the
+     * variant whose name ends in u is then true.
      */
-#define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
+#define SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(name, condition) \
     friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
     friend SIMT_METHOD bool __h##name##u(self a, self b) { return (condition) | a.is_nan() | b.is_nan(); }
-    SIMT_SMALL_FLOAT_COMPARISON(eq, a == b)
-    SIMT_SMALL_FLOAT_COMPARISON(ne, __builtin_islessgreater((float)a, (float)b))
-    SIMT_SMALL_FLOAT_COMPARISON(lt, a < b)
-    SIMT_SMALL_FLOAT_COMPARISON(le, a <= b)
-    SIMT_SMALL_FLOAT_COMPARISON(gt, a > b)
-    SIMT_SMALL_FLOAT_COMPARISON(ge, a >= b)
-#undef SIMT_SMALL_FLOAT_COMPARISON
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(eq, a == b)
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(ne, __builtin_islessgreater((float)a, (float)b))
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(lt, a < b)
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(le, a <= b)
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(gt, a > b)
+    SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS(ge, a >= b)
+#undef SIMT_SMALL_FLOAT_COMPARISON_FUNCTIONS
     friend SIMT_METHOD bool __hisnan(self a) { return a.is_nan(); }
     friend SIMT_METHOD int __hisinf(self a)
     {

@@ -70,18 +70,19 @@ SIMT_INLINE void simt_copy_in_widest_accesses(vector *to, const vector *from)
 // clang-format off
 
 /** The members that all vectors of two or more components share; the constructor from the components follows them. */
-#define SIMT_VECTOR_COPY_FUNCTIONS(vector) \
+#define SIMT_VECTOR_COPY_FUNCTIONS_AND_CONSTRUCTOR(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy_in_widest_accesses(this, &other); } \
     SIMT_METHOD vector &operator=(const vector &other) { simt_copy_in_widest_accesses(this, &other); return *this; } \
     SIMT_METHOD constexpr vector
 
 #define SIMT_VECTOR_MEMBER_FUNCTIONS2(vector, component) \
-    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b) : x(a), y(b) {}
+    SIMT_VECTOR_COPY_FUNCTIONS_AND_CONSTRUCTOR(vector)(component a, component b) : x(a), y(b) {}
 #define SIMT_VECTOR_MEMBER_FUNCTIONS3(vector, component) \
-    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
+    SIMT_VECTOR_COPY_FUNCTIONS_AND_CONSTRUCTOR(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
 #define SIMT_VECTOR_MEMBER_FUNCTIONS4(vector, component) \
-    SIMT_VECTOR_COPY_FUNCTIONS(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
+    SIMT_VECTOR_COPY_FUNCTIONS_AND_CONSTRUCTOR(vector)(component a, component b, component c, component d) \
+        : x(a), y(b), z(c), w(d) {}
 
 #else
 

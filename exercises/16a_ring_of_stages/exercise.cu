@@ -11,7 +11,7 @@
 enum { WARP_SIZE = 32 };
 
 /** Adds up rows. Grid: one block of CONSUMER_WARPS + 1 warps, the last of which copies. */
-static __global__ void add_kernel(const float *rows, int num_rows, float *sums)
+static __global__ void add_kernel(const float *rows, int num_rows, float *column_sums)
 {
     __shared__ __align__(128) float ring[STAGES][ROW_LENGTH];
     __shared__ mbarrier filled[STAGES];  /* per phase: 1 arrival, and the bytes that it announces */
@@ -48,11 +48,11 @@ static __global__ void add_kernel(const float *rows, int num_rows, float *sums)
         }
     }
     if (warp < CONSUMER_WARPS)
-        sums[thread] = sum;
+        column_sums[thread] = sum;
 }
 
-cudaError_t sum_rows_launch(const float *rows, int num_rows, float *sums)
+cudaError_t sum_rows_launch(const float *rows, int num_rows, float *column_sums)
 {
-    add_kernel<<<1, (CONSUMER_WARPS + 1) * WARP_SIZE>>>(rows, num_rows, sums);
+    add_kernel<<<1, (CONSUMER_WARPS + 1) * WARP_SIZE>>>(rows, num_rows, column_sums);
     return cudaGetLastError();
 }

@@ -14,11 +14,11 @@ enum { STAGES = 3, CONSUMER_WARPS = 2, ROW_LENGTH = 32 * CONSUMER_WARPS };
 /**
  * Adds up rows.
  *
- * @param rows      [num_rows][ROW_LENGTH]
- * @param num_rows  at least 0
- * @param sums      [ROW_LENGTH]
+ * @param rows         [num_rows][ROW_LENGTH]
+ * @param num_rows     at least 0
+ * @param column_sums  [ROW_LENGTH]: the sum of each column
  */
-cudaError_t sum_rows_launch(const float *rows, int num_rows, float *sums);
+cudaError_t sum_rows_launch(const float *rows, int num_rows, float *column_sums);
 
 #ifdef __cplusplus
 }

@@ -23,10 +23,10 @@ static void add_rows(struct grade_context *grade, int num_rows)
 
     const float *const device_rows = grade_device_input(grade, "rows", rows,
                                                         (size_t)num_rows * ROW_LENGTH * sizeof *rows);
-    float *const sums = grade_device_output(grade, "sums", ROW_LENGTH * sizeof *sums);
+    float *const column_sums = grade_device_output(grade, "column_sums", ROW_LENGTH * sizeof *column_sums);
 
-    GRADE_LAUNCH_AND_CHECK(grade, sum_rows_launch(device_rows, num_rows, sums));
-    grade_check_equal_floats(grade, "sums", "thread", expected, sums, ROW_LENGTH);
+    GRADE_LAUNCH_AND_CHECK(grade, sum_rows_launch(device_rows, num_rows, column_sums));
+    grade_check_equal_floats(grade, "column_sums", "thread", expected, column_sums, ROW_LENGTH);
 }
 
 static void one_round(struct grade_context *grade)

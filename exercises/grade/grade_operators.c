@@ -45,9 +45,9 @@ static void settle(struct grade_context *grade, const struct error *error)
 {
     grade_now = NULL;
     grade_fetch_child_status(grade);
-    if (error->result == RUN_VERIFIED)
+    if (error->exit_code == RUN_VERIFIED)
         return;
-    if (error->result != RUN_WRONG)
+    if (error->exit_code != RUN_WRONG)
         grade_end_case_ungraded(grade, error);
     if (status_now != cudaSuccess)
         grade_end_case_with_launch_failure(grade, status_now, error->text);

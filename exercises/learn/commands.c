@@ -140,7 +140,7 @@ int command_hint(struct learn_session *learn, const struct parsed_command *parse
 static bool is_original(const char *path, const char *original)
 {
     char *text = NULL;
-    const bool same = learner_file_read(path, &text, &(struct error){0}) && strcmp(text, original) == 0;
+    const bool same = text_file_read(path, &text, &(struct error){0}) && strcmp(text, original) == 0;
 
     free(text);
     return same;
@@ -155,14 +155,14 @@ static bool remake(const struct exercise *exercise, char *kept, size_t size, str
 
     learn_exercise_file_path(exercise, "exercise.cu", original);
     learn_learner_file_path(exercise, path);
-    if (!learner_file_read(original, &text, error))
+    if (!text_file_read(original, &text, error))
         return false;
     kept[0] = '\0';
     same = is_original(path, text);
     free(text);
     if (same)
         return true;
-    if (!learner_file_set_aside(path, kept, size, error))
+    if (!path_set_aside(path, kept, size, error))
         return false;
     if (learner_file_create(original, path, error))
         return true;
@@ -234,7 +234,7 @@ int command_solution(struct learn_session *learn, const struct parsed_command *p
     if (!exercise)
         return learn_print_error(&error);
     learn_exercise_file_path(exercise, "solution.txt", path);
-    if (!learner_file_read(path, &text, &error))
+    if (!text_file_read(path, &text, &error))
         return learn_print_error(&error);
     entry = begin_entry(learn, exercise, &error);
     if (!entry) {

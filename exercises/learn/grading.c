@@ -43,7 +43,7 @@ static bool read_learners(struct attempt *attempt, struct error *error)
     char original_path[LEARN_PATH_SIZE];
 
     learn_exercise_file_path(attempt->exercise, "exercise.cu", original_path);
-    if (!learner_file_read(attempt->path, &attempt->text, error))
+    if (!text_file_read(attempt->path, &attempt->text, error))
         return false;
 
     const struct named_text original = text_of(original_path, attempt->original);
@@ -214,7 +214,7 @@ int learn_grade_exercise_and_show_result(struct learn_session *learn, const stru
     int code;
 
     learn_exercise_file_path(exercise, "exercise.cu", path);
-    if (!learner_file_read(path, &attempt.original, &error) || !learn_lock_and_read_progress(learn, &error)) {
+    if (!text_file_read(path, &attempt.original, &error) || !learn_lock_and_read_progress(learn, &error)) {
         free(attempt.original);
         return learn_print_error(&error);
     }

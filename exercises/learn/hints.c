@@ -81,7 +81,7 @@ static bool cut_steps(struct hints *hints)
 bool hints_read(const char *path, struct hints *hints, struct error *error)
 {
     *hints = (struct hints){0};
-    if (!learner_file_read(path, &hints->text, error))
+    if (!text_file_read(path, &hints->text, error))
         return false;
     if (cut_steps(hints))
         return true;

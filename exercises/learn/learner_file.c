@@ -80,7 +80,7 @@ static bool read_open(int file, const char *path, char **text, struct error *err
     return !bad || error_set(error, "%s: %s", path, bad);
 }
 
-bool learner_file_read(const char *path, char **text, struct error *error)
+bool text_file_read(const char *path, char **text, struct error *error)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not block */
     bool good;
@@ -152,14 +152,14 @@ bool learner_file_create(const char *exercise_path, const char *path, struct err
     char *text;
     bool good;
 
-    if (!learner_file_read(exercise_path, &text, error))
+    if (!text_file_read(exercise_path, &text, error))
         return false;
     good = make_by_link(path, text) || error_set(error, "%s: it cannot be made: %s", path, strerror(errno));
     free(text);
     return good;
 }
 
-bool learner_file_set_aside(const char *path, char *new_path, size_t size, struct error *error)
+bool path_set_aside(const char *path, char *new_path, size_t size, struct error *error)
 {
     struct stat status;
 

@@ -15,7 +15,7 @@ enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
  * LEARNER_FILE_MAX_BYTES bytes. The caller frees the text, which is NUL-terminated. On failure, returns false with a
  * one-line error that begins with `path`.
  */
-bool learner_file_read(const char *path, char **text, struct error *error);
+bool text_file_read(const char *path, char **text, struct error *error);
 
 /**
  * Copies the file at `exercise_path` to `path`, which must not exist. On failure, returns false with a one-line error
@@ -27,6 +27,6 @@ bool learner_file_create(const char *exercise_path, const char *path, struct err
  * Renames the file, folder or link at `path` to the first free name among PATH.1, PATH.2, ..., and stores that name in
  * `new_path`, or "" if the path did not exist. Returns false with a one-line error on failure.
  */
-bool learner_file_set_aside(const char *path, char *new_path, size_t size, struct error *error);
+bool path_set_aside(const char *path, char *new_path, size_t size, struct error *error);
 
 #endif

@@ -133,7 +133,7 @@ static void move_aside(const char *path, struct error *notice)
 
     /* The newest damaged file is PATH.damaged; older ones are numbered. */
     if (snprintf(aside, sizeof aside, "%s.damaged", path) < (int)sizeof aside &&
-        learner_file_set_aside(aside, kept, sizeof kept, &why) && rename(path, aside) == 0)
+        path_set_aside(aside, kept, sizeof kept, &why) && rename(path, aside) == 0)
         error_set(notice, "%s was damaged: it is kept as %s, and the record begins anew", path, aside);
     else
         error_set(notice, "%s is damaged, and cannot be renamed: %s", path, why.text[0] ? why.text : strerror(errno));
@@ -152,7 +152,7 @@ bool progress_read(const char *path, bool set_damaged_aside, struct progress *pr
     if (lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     errno = 0;
-    good = learner_file_read(path, &text, notice) && parse(text, progress, error);
+    good = text_file_read(path, &text, notice) && parse(text, progress, error);
     free(text);
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO)
         return error_set(error, "%s", notice->text); /* the file itself may be intact */

@@ -76,8 +76,7 @@ static bool is_untouched(const struct exercise *exercise)
 
     learn_exercise_file_path(exercise, "exercise.cu", original_path);
     learn_learner_file_path(exercise, path);
-    if (learner_file_read(original_path, &original, &(struct error){0}) &&
-        learner_file_read(path, &text, &(struct error){0}))
+    if (text_file_read(original_path, &original, &(struct error){0}) && text_file_read(path, &text, &(struct error){0}))
         untouched = strcmp(original, text) == 0;
     free(original);
     free(text);

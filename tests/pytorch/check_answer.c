@@ -40,11 +40,11 @@ static int check(const struct gate_options *options, const struct tensors *tenso
         buffers.topk_ids = ids.data;
         gate_check(&options->problem, &buffers, GATE_TIES_EITHER_WINS, &error);
     }
-    if (error.result != RUN_VERIFIED)
+    if (error.exit_code != RUN_VERIFIED)
         fprintf(stderr, "check_answer: %s\n", error.text);
     npy_free(&ids);
     npy_free(&weights);
-    return error.result;
+    return error.exit_code;
 }
 
 int main(int argc, char **argv)

@@ -405,7 +405,7 @@ static void an_array_between_guard_bands(void **)
 
     assert_int_equal(cudaMalloc(&words, 232 * sizeof *words), cudaSuccess);
     assert_int_equal(cudaMemset(words, 0, 232 * sizeof *words), cudaSuccess);
-    simt_register_array(words + 100, 32 * sizeof *words, "words");
+    simt_register_array_bounds(words + 100, 32 * sizeof *words, "words");
     offset_kernel<<<1, 32>>>(words, device_y, 100);
     expect_success();
     offset_kernel<<<1, 32>>>(words, device_y, 99);

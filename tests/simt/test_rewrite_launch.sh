@@ -386,7 +386,7 @@ marks 'a switch' 'switch (a) { case 1: case f(2): b; break; case c::d: default: 
 marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BASIC_BLOCK; goto b; } SIMT_BASIC_BLOCK; c; b: SIMT_BASIC_BLOCK; d;'
 marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND_OPERAND && b; SIMT_BASIC_BLOCK; c;'
 marks 'or' 'f(a || (b && c)); d;' \
-    'f( SIMT_RECONVERGE_BEGIN a || SIMT_OR_OPERAND || ( SIMT_RECONVERGE_BEGIN b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END) SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; d;'
+    'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a || SIMT_OR_OPERAND || ( SIMT_RECONVERGE_EXPRESSION_BEGIN b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END) SIMT_RECONVERGE_EXPRESSION_END); SIMT_BASIC_BLOCK; d;'
 marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND_OPERAND && b) { SIMT_LOOP_ITERATION; c; }'
 marks 'what is returned' 'return a && b;' 'return a && SIMT_AND_OPERAND && b;'
 marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_CONDITIONAL_OPERAND,  f() ): -1; SIMT_BASIC_BLOCK; b;'
@@ -397,36 +397,36 @@ marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
 unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
 # Lanes that diverge within a statement reconverge before the rest of the statement is executed.
 marks 'arguments' 'f(a && b, c, d ? e[0] : 1); g;' \
-    'f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END, c, SIMT_RECONVERGE_BEGIN  d ?(SIMT_CONDITIONAL_OPERAND,  e[0] ): 1 SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; g;'
-marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_RECONVERGE_BEGIN b || SIMT_OR_OPERAND || c SIMT_RECONVERGE_END) + d;'
+    'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_EXPRESSION_END, c, SIMT_RECONVERGE_EXPRESSION_BEGIN  d ?(SIMT_CONDITIONAL_OPERAND,  e[0] ): 1 SIMT_RECONVERGE_EXPRESSION_END); SIMT_BASIC_BLOCK; g;'
+marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_RECONVERGE_EXPRESSION_BEGIN b || SIMT_OR_OPERAND || c SIMT_RECONVERGE_EXPRESSION_END) + d;'
 marks 'parentheses around a whole value' 'return ((a ? b() : c()));' 'return ((a ?(SIMT_CONDITIONAL_OPERAND,  b() ):(SIMT_CONDITIONAL_OPERAND,  c())));'
-marks 'parentheses around a side' 'f(a ? (b && c) : 0);' 'f( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  (b && SIMT_AND_OPERAND && c) ): 0 SIMT_RECONVERGE_END);'
-marks 'what is assigned to' '(a ? *b : c) = d;' '( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  *b ): c SIMT_RECONVERGE_END) = d;'
+marks 'parentheses around a side' 'f(a ? (b && c) : 0);' 'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  (b && SIMT_AND_OPERAND && c) ): 0 SIMT_RECONVERGE_EXPRESSION_END);'
+marks 'what is assigned to' '(a ? *b : c) = d;' '( SIMT_RECONVERGE_EXPRESSION_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  *b ): c SIMT_RECONVERGE_EXPRESSION_END) = d;'
 marks 'what is evaluated before its destination' 'a[f()] = b && c; d[0] += b && c;' \
-    'a[f()] = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END; SIMT_BASIC_BLOCK; d[0] += b && SIMT_AND_OPERAND && c;'
+    'a[f()] = SIMT_RECONVERGE_EXPRESSION_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END; SIMT_BASIC_BLOCK; d[0] += b && SIMT_AND_OPERAND && c;'
 marks 'values in a row' 'bool a = b && c, d = a; e;' \
-    'bool a = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d = a; SIMT_BASIC_BLOCK; e;'
+    'bool a = SIMT_RECONVERGE_EXPRESSION_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END, d = a; SIMT_BASIC_BLOCK; e;'
 marks 'commas in a side' 'f(a ? b && c, d : e);' \
-    'f( SIMT_RECONVERGE_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d ): e SIMT_RECONVERGE_END);'
+    'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a ?(SIMT_CONDITIONAL_OPERAND,  SIMT_RECONVERGE_EXPRESSION_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END, d ): e SIMT_RECONVERGE_EXPRESSION_END);'
 marks 'a list' 'T a{.b = c && d, e == f || g, h >= i && j};' \
-    'T a{.b = SIMT_RECONVERGE_BEGIN  c && SIMT_AND_OPERAND && d SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  e == f || SIMT_OR_OPERAND || g SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  h >= i && SIMT_AND_OPERAND && j SIMT_RECONVERGE_END};'
+    'T a{.b = SIMT_RECONVERGE_EXPRESSION_BEGIN  c && SIMT_AND_OPERAND && d SIMT_RECONVERGE_EXPRESSION_END, SIMT_RECONVERGE_EXPRESSION_BEGIN  e == f || SIMT_OR_OPERAND || g SIMT_RECONVERGE_EXPRESSION_END, SIMT_RECONVERGE_EXPRESSION_BEGIN  h >= i && SIMT_AND_OPERAND && j SIMT_RECONVERGE_EXPRESSION_END};'
 marks 'the lines of a for' 'for (a = b && c; d || e; f ? g() : h()) i;' \
-    'for (a = SIMT_RECONVERGE_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END; SIMT_RECONVERGE_BEGIN  d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_END; SIMT_RECONVERGE_BEGIN  f ?(SIMT_CONDITIONAL_OPERAND,  g() ):(SIMT_CONDITIONAL_OPERAND,  h()) SIMT_RECONVERGE_END) { SIMT_LOOP_ITERATION; i; }'
+    'for (a = SIMT_RECONVERGE_EXPRESSION_BEGIN  b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END; SIMT_RECONVERGE_EXPRESSION_BEGIN  d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_EXPRESSION_END; SIMT_RECONVERGE_EXPRESSION_BEGIN  f ?(SIMT_CONDITIONAL_OPERAND,  g() ):(SIMT_CONDITIONAL_OPERAND,  h()) SIMT_RECONVERGE_EXPRESSION_END) { SIMT_LOOP_ITERATION; i; }'
 marks 'a loop through a choice' 'for (auto a : b ? c[0] : d) e;' \
-    'for (auto a : SIMT_RECONVERGE_BEGIN  b ?(SIMT_CONDITIONAL_OPERAND,  c[0] ): d SIMT_RECONVERGE_END) { SIMT_LOOP_ITERATION; e; }'
+    'for (auto a : SIMT_RECONVERGE_EXPRESSION_BEGIN  b ?(SIMT_CONDITIONAL_OPERAND,  c[0] ): d SIMT_RECONVERGE_EXPRESSION_END) { SIMT_LOOP_ITERATION; e; }'
 marks 'template arguments' 'f(is<a, b>() && c, g<d, e<1>>(h) ? i[0] : 1);' \
-    'f( SIMT_RECONVERGE_BEGIN is<a, b>() && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, SIMT_RECONVERGE_BEGIN  g<d, e<1>>(h) ?(SIMT_CONDITIONAL_OPERAND,  i[0] ): 1 SIMT_RECONVERGE_END);'
+    'f( SIMT_RECONVERGE_EXPRESSION_BEGIN is<a, b>() && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END, SIMT_RECONVERGE_EXPRESSION_BEGIN  g<d, e<1>>(h) ?(SIMT_CONDITIONAL_OPERAND,  i[0] ): 1 SIMT_RECONVERGE_EXPRESSION_END);'
 marks 'comparisons' 'f(a < b && c, d > e); g(a<b && c>d); h(a<b, c>d || e);' \
-    'f( SIMT_RECONVERGE_BEGIN a < b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_END, d > e); SIMT_BASIC_BLOCK; g( SIMT_RECONVERGE_BEGIN a<b && SIMT_AND_OPERAND && c>d SIMT_RECONVERGE_END); SIMT_BASIC_BLOCK; h(a<b, SIMT_RECONVERGE_BEGIN  c>d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_END);'
+    'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a < b && SIMT_AND_OPERAND && c SIMT_RECONVERGE_EXPRESSION_END, d > e); SIMT_BASIC_BLOCK; g( SIMT_RECONVERGE_EXPRESSION_BEGIN a<b && SIMT_AND_OPERAND && c>d SIMT_RECONVERGE_EXPRESSION_END); SIMT_BASIC_BLOCK; h(a<b, SIMT_RECONVERGE_EXPRESSION_BEGIN  c>d || SIMT_OR_OPERAND || e SIMT_RECONVERGE_EXPRESSION_END);'
 marks 'comparisons that may be template arguments' 'T<a && b, c> d, e; f(g<a && b, c>(d), e && h);' \
-    'T<a && SIMT_AND_OPERAND && b, c> d, e; SIMT_BASIC_BLOCK; f(g<a && SIMT_AND_OPERAND && b, c>(d), SIMT_RECONVERGE_BEGIN  e && SIMT_AND_OPERAND && h SIMT_RECONVERGE_END);'
+    'T<a && SIMT_AND_OPERAND && b, c> d, e; SIMT_BASIC_BLOCK; f(g<a && SIMT_AND_OPERAND && b, c>(d), SIMT_RECONVERGE_EXPRESSION_BEGIN  e && SIMT_AND_OPERAND && h SIMT_RECONVERGE_EXPRESSION_END);'
 marks 'a second side with template arguments' 'f(a ? g() : b[0] + h<c, d>(e), i || j);' \
-    'f(a ?(SIMT_CONDITIONAL_OPERAND,  g() ): b[0] + h<c, d>(e), SIMT_RECONVERGE_BEGIN  i || SIMT_OR_OPERAND || j SIMT_RECONVERGE_END);'
+    'f(a ?(SIMT_CONDITIONAL_OPERAND,  g() ): b[0] + h<c, d>(e), SIMT_RECONVERGE_EXPRESSION_BEGIN  i || SIMT_OR_OPERAND || j SIMT_RECONVERGE_EXPRESSION_END);'
 marks 'an argument that an #if divides' 'f(a && b,
 #ifdef C
 c && d,
 #endif
-e || f);' 'f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END,
+e || f);' 'f( SIMT_RECONVERGE_EXPRESSION_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_EXPRESSION_END,
 #ifdef C
 c && SIMT_AND_OPERAND && d,
 #endif

@@ -20,17 +20,17 @@ extern "C" {
 #endif
 
 /** The kernel to launch in a chapter that has a second kernel for small batches. */
-enum align_kernel { ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL };
+enum align_kernel_choice { ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL };
 
 /** The shape and types of an align problem. */
 struct align_problem {
-    int64_t numel;            /**< number of ids, num_tokens * topk; at least 0 */
-    int num_experts;          /**< number of experts; ids outside 0 .. num_experts - 1 are skipped */
-    int block_size;           /**< rows per block; at least 1, not necessarily a power of two */
-    int64_t capacity;         /**< capacity of sorted_token_ids: a multiple of block_size that holds every group */
-    bool wide_ids;            /**< whether topk_ids are i64 rather than i32 */
-    enum align_kernel kernel; /**< kernel selection; AUTO except in tests and figures */
-    bool overlap;             /**< whether blocks may start before the stream's previous kernel ends (chapter 17) */
+    int64_t numel;    /**< number of ids, num_tokens * topk; at least 0 */
+    int num_experts;  /**< number of experts; ids outside 0 .. num_experts - 1 are skipped */
+    int block_size;   /**< rows per block; at least 1, not necessarily a power of two */
+    int64_t capacity; /**< capacity of sorted_token_ids: a multiple of block_size that holds every group */
+    bool wide_ids;    /**< whether topk_ids are i64 rather than i32 */
+    enum align_kernel_choice kernel; /**< kernel selection; AUTO except in tests and figures */
+    bool overlap; /**< whether blocks may start before the stream's previous kernel ends (chapter 17) */
 };
 
 /** Addresses of the tensors in device memory. */

@@ -207,7 +207,7 @@ static bool owners_are_right(struct examination *exam)
         for (; block < exam->groups.offsets[e + 1] / problem->block_size; block++)
             if (!owner_is_right(exam, block, e))
                 return false;
-    for (; block < align_num_row_blocks(problem); block++)
+    for (; block < align_row_block_capacity(problem); block++)
         if (!owner_is_right(exam, block, -1))
             return false;
     return true;
@@ -311,7 +311,7 @@ bool align_check(const struct align_problem *problem, const struct align_buffers
                        every_id_is_placed_or_skipped(&exam);
 
     if (!ready)
-        error->result = RUN_CANNOT_RUN;
+        error->exit_code = RUN_CANNOT_RUN;
     examination_end(&exam);
     return right;
 }

@@ -209,7 +209,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     problem->capacity = options->capacity_policy == ALIGN_CAPACITY_MINIMUM
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
-    if (!align_tensors_allocate_host_like(tensors, problem, implementation, &roomy, error))
+    if (!align_tensors_allocate_host_and_copy_inputs(tensors, problem, implementation, &roomy, error))
         return false;
     tensors_free(tensors);
     *tensors = roomy;

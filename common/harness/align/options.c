@@ -125,7 +125,7 @@ static unsigned options_traits(const struct align_options *options, const struct
     unsigned traits = 16u << options->source;
 
     if (options->source != ALIGN_ID_SOURCE_COUNTS)
-        traits |= program_command_trait_mask(program);
+        traits |= program_run_trait_mask(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
     if (options->capacity_policy != ALIGN_CAPACITY_DEFAULT)

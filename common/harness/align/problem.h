@@ -29,7 +29,7 @@ bool align_check_computed_capacity(const struct align_problem *problem, const ch
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 
 /** Returns the number of elements of expert_ids. The problem must have passed align_problem_check(). */
-static inline int64_t align_num_row_blocks(const struct align_problem *problem)
+static inline int64_t align_row_block_capacity(const struct align_problem *problem)
 {
     return problem->capacity / problem->block_size;
 }

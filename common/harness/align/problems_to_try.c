@@ -66,7 +66,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->problem.num_experts = (int)covering_proposed_corner(covering, EXPERTS);
     options->problem.block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->problem.wide_ids = covering_proposed_corner(covering, WIDE_IDS);
-    options->problem.kernel = (enum align_kernel)covering_proposed_corner(covering, KERNEL);
+    options->problem.kernel = (enum align_kernel_choice)covering_proposed_corner(covering, KERNEL);
     options->misalign_words = (int)covering_proposed_corner(covering, MISALIGN);
     options->source = ALIGN_ID_SOURCE_GENERATED;
     options->dist = (enum align_dist)covering_proposed_corner(covering, DIST);

@@ -35,7 +35,7 @@ static void name_run(const struct align_options *options, struct program *progra
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution_name, options->program.seed);
     snprintf(program->verified_text, sizeof program->verified_text, "%s, the experts of %s, the padded size",
              format_count(problem->capacity, "slot", slots),
-             format_count(align_num_row_blocks(problem), "block", blocks));
+             format_count(align_row_block_capacity(problem), "block", blocks));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
@@ -182,7 +182,7 @@ static void run_before(struct program *program, const struct align_options *opti
     if (!options->capacity_given && options->capacity_policy == ALIGN_CAPACITY_DEFAULT)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
-        !align_tensors_allocate_host_like(tensors, &problem, before, &own, &ignored))
+        !align_tensors_allocate_host_and_copy_inputs(tensors, &problem, before, &own, &ignored))
         return;
     program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
@@ -210,7 +210,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
     report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
-               program_add_correctness_get_run_report(program));
+               program_add_correctness_get_single_run_report(program));
     align_group_layout_free(&groups);
     tensors_free(&tensors);
 }
@@ -228,7 +228,7 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     if (!align_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_require_launch_overlap_and_set_baseline(&program);
+        program_require_launch_overlap_and_set_serial_baseline(&program);
     if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     align_start_covering_design(&chapter->implementation, program.requested_options.seed,

@@ -92,7 +92,7 @@ static void name_blocks(const struct align_problem *problem, const int32_t *expe
     for (int e = 0; e < problem->num_experts; e++)
         for (; block < groups->offsets[e + 1] / problem->block_size; block++)
             expert_ids[block] = expert_map ? expert_map[e] : e;
-    for (; block < align_num_row_blocks(problem); block++)
+    for (; block < align_row_block_capacity(problem); block++)
         expert_ids[block] = -1;
 }
 

@@ -20,7 +20,7 @@ bool align_tensors_allocate_host(const struct align_problem *problem, const stru
                     .misalign_bytes = (size_t)sorted_ids_misalign_words * sizeof(int32_t)},
                    {.name = "expert_ids",
                     .role = TENSOR_OUTPUT,
-                    .host = {DTYPE_I32, 1, {align_num_row_blocks(problem)}, NULL}},
+                    .host = {DTYPE_I32, 1, {align_row_block_capacity(problem)}, NULL}},
                    {.name = "num_tokens_post_padded", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
                    {.name = "workspace",
                     .role = TENSOR_WORKSPACE,
@@ -33,16 +33,16 @@ bool align_tensors_allocate_host(const struct align_problem *problem, const stru
     return tensors_allocate_host(tensors, error);
 }
 
-bool align_tensors_allocate_host_like(const struct tensors *other, const struct align_problem *problem,
-                                      const struct align_implementation *implementation, struct tensors *tensors,
-                                      struct error *error)
+bool align_tensors_allocate_host_and_copy_inputs(const struct tensors *source, const struct align_problem *problem,
+                                                 const struct align_implementation *implementation,
+                                                 struct tensors *tensors, struct error *error)
 {
-    const int misalign = (int)(other->tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
+    const int misalign = (int)(source->tensor[ALIGN_TENSOR_SORTED_TOKEN_IDS].misalign_bytes / sizeof(int32_t));
 
-    if (!align_tensors_allocate_host(problem, implementation, !other->tensor[ALIGN_TENSOR_EXPERT_MAP].is_absent,
+    if (!align_tensors_allocate_host(problem, implementation, !source->tensor[ALIGN_TENSOR_EXPERT_MAP].is_absent,
                                      misalign, tensors, error))
         return false;
-    tensors_copy_host_inputs(tensors, other);
+    tensors_copy_host_inputs(tensors, source);
     return true;
 }
 

@@ -29,10 +29,10 @@ bool align_tensors_allocate_host(const struct align_problem *problem, const stru
                                  bool has_map, int sorted_ids_misalign_words, struct tensors *tensors,
                                  struct error *error);
 
-/** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `other`. */
-bool align_tensors_allocate_host_like(const struct tensors *other, const struct align_problem *problem,
-                                      const struct align_implementation *implementation, struct tensors *tensors,
-                                      struct error *error);
+/** Allocates tensors in the same way for another problem or implementation, and copies the inputs of `source`. */
+bool align_tensors_allocate_host_and_copy_inputs(const struct tensors *source, const struct align_problem *problem,
+                                                 const struct align_implementation *implementation,
+                                                 struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);

@@ -178,7 +178,7 @@ static bool time_launch(struct benchmark *bench, const struct checked_launch *la
         good = backend_time_launch(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
-    good = good && tensors_download_and_check(tensors, error);
+    good = good && tensors_download_and_check_guards_and_inputs(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify_outputs(launch, tensors, error);
 }
@@ -232,7 +232,7 @@ static void add_time(const char *heading, const char *csv_name, double us, struc
         snprintf(text, sizeof text, "%.2f", us);
         snprintf(field, sizeof field, "%.4f", us);
     }
-    record_add_column(row, 10, heading, "%s", text);
+    record_add_table_cell(row, 10, heading, "%s", text);
     record_add_text(row, IN_CSV, csv_name, "%s", field);
 }
 
@@ -252,7 +252,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
 
     if (part > 0.0)
         snprintf(text, sizeof text, "%.3f", part);
-    record_add_column(row, 10, heading, "%s", text);
+    record_add_table_cell(row, 10, heading, "%s", text);
     if (part > 0.0)
         record_add_number(row, IN_JSON, name, "%.4f", part);
 }
@@ -282,7 +282,7 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
 
     record_add_text(row, IN_CSV, "chapter", "%s", bench->name);
     record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
-    record_add_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
+    record_add_table_cell(row, 8, "tokens", "%" PRId64, times->num_tokens);
     add_time("median", "median_us", times->chapter.median, row);
     add_time("p10", "p10_us", times->chapter.p10, row);
     add_time("p90", "p90_us", times->chapter.p90, row);
@@ -291,9 +291,9 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     add_time("before", "before_us", times->previous_chapter.median, row);
     if (times->required_operations > 0.0)
         add_ceilings(bench, times, row);
-    record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
-    record_add_column(row, 0, bench->previous_name ? bench->previous_name : "", "%s",
-                      compare(times->chapter, times->previous_chapter, gain));
+    record_add_table_cell(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
+    record_add_table_cell(row, 0, bench->previous_name ? bench->previous_name : "", "%s",
+                          compare(times->chapter, times->previous_chapter, gain));
     add_timing("here", times->chapter, row);
     add_timing("rotated", times->chapter_rotated_inputs, row);
     add_timing("before", times->previous_chapter, row);

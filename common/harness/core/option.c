@@ -179,13 +179,13 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     const struct argp argp = {.options = rows, .doc = doc};
 
-    struct error error = {.result = RUN_VERIFIED};
+    struct error error = {.exit_code = RUN_VERIFIED};
 
     unsetenv("ARGP_HELP_FMT"); /* some values of this variable make argp print forever */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_flush(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
-    exit(error.result);
+    exit(error.exit_code);
 }
 
 static bool is_help(const char *word)

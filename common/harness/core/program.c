@@ -130,7 +130,7 @@ static void end_early(void)
         _exit(RUN_CANNOT_RUN);
 }
 
-void program_require_launch_overlap_and_set_baseline(struct program *program)
+void program_require_launch_overlap_and_set_serial_baseline(struct program *program)
 {
     static const struct gpu_needs needs = {.min_compute_capability = 90, .feature_name = "launches that overlap"};
 
@@ -157,7 +157,7 @@ bool program_check_options_and_open_device(struct program *program)
     return true;
 }
 
-unsigned program_command_trait_mask(const struct program *program)
+unsigned program_run_trait_mask(const struct program *program)
 {
     return (program->requested_options.bench && !program->requested_options.num_tokens_given ? 0
                                                                                              : TRAIT_HAS_NUM_TOKENS) |
@@ -233,7 +233,7 @@ bool program_begin_next_run(struct program *program)
     if (requested->check_all && program->error.problem_is_unsupported)
         program->error = (struct error){0};
     program->has_begun_first_run = true;
-    if (program->error.result != RUN_VERIFIED)
+    if (program->error.exit_code != RUN_VERIFIED)
         return false;
     return requested->bench ? next_size(program) : first || requested->check_all;
 }
@@ -343,7 +343,7 @@ void program_time_previous_chapter(struct program *program, const struct checked
 {
     struct error ignored = {0};
 
-    if (program->requested_options.bench && program->error.result == RUN_VERIFIED &&
+    if (program->requested_options.bench && program->error.exit_code == RUN_VERIFIED &&
         has_room(program, launch, &ignored))
         bench_time_previous_chapter(&program->bench, launch, tensors);
 }
@@ -360,7 +360,7 @@ static void report_run(const struct program *program, struct record *report)
     record_add_text(report, IN_DATA, "chapter", "%s", program->name);
     record_add_text(report, IN_DATA, "before", "%s", program->previous_name ? program->previous_name : "");
     record_add_text(report, IN_DATA, "device", "%s", device);
-    record_add_text(report, IN_CSV, "verified", "%s", program->error.result == RUN_VERIFIED ? "yes" : "no");
+    record_add_text(report, IN_CSV, "verified", "%s", program->error.exit_code == RUN_VERIFIED ? "yes" : "no");
     record_add_text(report, IN_JSON, "command", "%s", program_command(program));
     record_add_text(report, IN_TABLE, "problem", "%s", program->problem_text);
     record_add_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input_text);
@@ -414,12 +414,12 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_add_correctness_get_run_report(struct program *program)
+struct record *program_add_correctness_get_single_run_report(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL
                                       : &program->report;
-    const bool verified = program->error.result == RUN_VERIFIED;
+    const bool verified = program->error.exit_code == RUN_VERIFIED;
 
     const char *const text = program->error.text;
 
@@ -443,14 +443,14 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     snprintf(text, sizeof text, "%s", total->name);
     for (char *c = text; (c = strchr(c, '_'));)
         *c = ' ';
-    record_add_column(row, -26, "counter", "%s", text);
-    record_add_column(row, 15, "total", "%s", format_thousands(total->value, text));
+    record_add_table_cell(row, -26, "counter", "%s", text);
+    record_add_table_cell(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_add_column(row, 12, "per token", "%s",
-                          format_thousands_two_decimals((double)total->value / num_tokens, text));
+        record_add_table_cell(row, 12, "per token", "%s",
+                              format_thousands_two_decimals((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
-        record_add_column(row, 13, counters->kernels[k].name, "%s",
-                          format_thousands(counters->kernels[k].counters[index].value, text));
+        record_add_table_cell(row, 13, counters->kernels[k].name, "%s",
+                              format_thousands(counters->kernels[k].counters[index].value, text));
 }
 
 static bool is_reported(const struct run_counters *counters, int index)
@@ -522,9 +522,9 @@ static void print_error(const struct program *program, const char *before)
 int program_print_error(const struct program *program)
 {
     ended = true;
-    if (program->error.result != RUN_VERIFIED)
+    if (program->error.exit_code != RUN_VERIFIED)
         print_error(program, "");
-    return program->error.result;
+    return program->error.exit_code;
 }
 
 /** Prints the numbers of problems, pairs and kernels that --check-all has verified. */
@@ -560,9 +560,9 @@ static int end_check_all(struct program *program)
     struct error *const error = &program->error;
 
     erase_progress();
-    if (error->result != RUN_VERIFIED) {
+    if (error->exit_code != RUN_VERIFIED) {
         fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
-        return error->result;
+        return error->exit_code;
     }
     print_coverage(program);
     standard_output_flush(error);
@@ -576,7 +576,7 @@ static void report_other_problems(const struct program *program, struct record *
 
     while (unsupported && *unsupported && strcmp(*unsupported, "check-corners") != 0)
         unsupported++;
-    if (program->error.result == RUN_VERIFIED && !(unsupported && *unsupported))
+    if (program->error.exit_code == RUN_VERIFIED && !(unsupported && *unsupported))
         record_add_text(report, IN_TABLE, NULL, "%s",
                         "\nThis verifies one problem; --check-corners verifies others, of unusual sizes and values.");
 }
@@ -609,7 +609,7 @@ static void report_fallback(const struct program *program, struct record *report
 /** Writes the report and the error, if there is an error. Returns the exit code. */
 static int end_report(struct program *program)
 {
-    const bool wrong = program->error.result == RUN_WRONG && !program->requested_options.bench;
+    const bool wrong = program->error.exit_code == RUN_WRONG && !program->requested_options.bench;
     struct record *const report = &program->report;
     bool written;
 
@@ -620,7 +620,7 @@ static int end_report(struct program *program)
         report_add_counters(&program->counters, (double)program->options->num_tokens, report);
         report_other_problems(program, report);
     }
-    written = (wrong || program->error.result == RUN_VERIFIED) &&
+    written = (wrong || program->error.exit_code == RUN_VERIFIED) &&
               record_write(report, program->requested_options.format, stdout, &program->error);
     record_free(report);
     if (!written || !wrong)

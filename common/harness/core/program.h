@@ -112,7 +112,7 @@ bool program_reject_unused_seed(struct program *program, unsigned trait_mask);
  * program with the same kernels launched without overlap. Must be called before
  * program_check_options_and_open_device().
  */
-void program_require_launch_overlap_and_set_baseline(struct program *program);
+void program_require_launch_overlap_and_set_serial_baseline(struct program *program);
 
 /**
  * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
@@ -150,7 +150,7 @@ const char *program_command(const struct program *program);
  * Returns the traits of the run: TRAIT_HAS_NUM_TOKENS, unless it is a sweep of sizes, and TRAIT_HAS_SEVERAL_LAUNCHES if
  * it has several launches.
  */
-unsigned program_command_trait_mask(const struct program *program);
+unsigned program_run_trait_mask(const struct program *program);
 
 /**
  * Starts a report; a benchmark starts a new report for every size. Returns the record to which the operator adds
@@ -166,7 +166,7 @@ void report_add_provenance(const struct program *program, struct record *report)
  * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
  * adds its own fields; for a benchmark or with --check-all, returns NULL.
  */
-struct record *program_add_correctness_get_run_report(struct program *program);
+struct record *program_add_correctness_get_single_run_report(struct program *program);
 
 /**
  * Writes the result. For a single run, the result is the report with its counters and, on standard error, the error if

@@ -47,10 +47,10 @@ bool error_set_launch_failure(cudaError_t status, struct error *error)
         error_set(error, "%s", fault);
     else
         error_set_cuda_failure(error, "the launch failed", status);
-    error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
-                            status == cudaErrorInitializationError
-                        ? RUN_CANNOT_RUN
-                        : RUN_WRONG;
+    error->exit_code = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
+                               status == cudaErrorInitializationError
+                           ? RUN_CANNOT_RUN
+                           : RUN_WRONG;
     return false;
 }
 
@@ -82,7 +82,7 @@ bool checked_launch_run(const struct checked_launch *launch, struct tensors *ten
         return false;
     for (int i = 0; good && i <= launch->num_launches_before_checked; i++)
         good = launch_once(launch, tensors, error);
-    good = good && tensors_download_and_check(tensors, error);
+    good = good && tensors_download_and_check_guards_and_inputs(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify_outputs(launch, tensors, error);
 }

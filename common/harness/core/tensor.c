@@ -36,7 +36,7 @@ double tensors_bytes_to_move(const struct tensors *tensors)
 
 void tensor_read_floats(const struct tensor *tensor, int64_t first_element, int64_t num_elements, float *values)
 {
-    const struct tensor_recipe *const recipe = &tensor->recipe;
+    const struct tensor_values_recipe *const recipe = &tensor->recipe;
     const struct generated_array generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
@@ -146,7 +146,7 @@ bool tensors_check_fit_on_device(const struct tensors *tensors, struct error *er
 /** Generates an input from its recipe or, if `others` is not NULL, counts the elements that differ from the recipe. */
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
-    const struct tensor_recipe *const recipe = &tensor->recipe;
+    const struct tensor_values_recipe *const recipe = &tensor->recipe;
     const int64_t chunks = recipe->elements_per_chunk ? npy_num_elements(&tensor->host) / recipe->elements_per_chunk
                                                       : 0;
     const enum dtype dtype = tensor->host.dtype;
@@ -212,7 +212,7 @@ bool tensors_poison_outputs_on_device(struct tensors *tensors, struct error *err
     return good;
 }
 
-bool tensors_download_and_check(struct tensors *tensors, struct error *error)
+bool tensors_download_and_check_guards_and_inputs(struct tensors *tensors, struct error *error)
 {
     const struct tensor *const list = tensors->tensor;
     bool good = true;
@@ -228,7 +228,7 @@ bool tensors_download_and_check(struct tensors *tensors, struct error *error)
             good = input_is_as_before(&list[i], error);
     backend_allow_host_access(false);
     if (!good)
-        error->result = RUN_WRONG; /* if the data can no longer be read, the kernel is at fault */
+        error->exit_code = RUN_WRONG; /* if the data can no longer be read, the kernel is at fault */
     return good;
 }
 

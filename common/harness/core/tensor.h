@@ -15,10 +15,10 @@
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
 
 /**
- * The recipe that generates an input without a host copy. The tensor consists of chunks: chunk c is chunk
+ * The recipe that generates the values of an input without a host copy. The tensor consists of chunks: chunk c is chunk
  * source_chunk_indices[c] of the generated array.
  */
-struct tensor_recipe {
+struct tensor_values_recipe {
     struct generated_array values;
     int64_t elements_per_chunk;          /**< elements per chunk; 0 if the tensor has a host copy */
     const int32_t *source_chunk_indices; /**< chunk numbers, owned by the operator; must outlive the tensor */
@@ -29,7 +29,7 @@ struct tensor {
     const char *name; /**< name in messages and in the file NAME.npy, such as "gating_output" */
     enum tensor_role role;
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
-    struct tensor_recipe recipe;
+    struct tensor_values_recipe recipe;
     size_t skippable_bytes; /**< number of bytes that a kernel need not move */
     bool is_absent;         /**< whether the tensor is not part of this problem; its addresses are then NULL */
     bool is_zeroed;         /**< whether a workspace holds zeros, not poison, before the first launch */
@@ -100,7 +100,7 @@ bool tensors_poison_outputs_on_device(struct tensors *tensors, struct error *err
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. On failure,
  * returns false and sets RUN_WRONG and the reason.
  */
-bool tensors_download_and_check(struct tensors *tensors, struct error *error);
+bool tensors_download_and_check_guards_and_inputs(struct tensors *tensors, struct error *error);
 
 /** Frees the device memory. */
 void tensors_free_device(struct tensors *tensors);

@@ -50,7 +50,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
 {
     char layer[256], choices[32];
 
-    program_set_command(program, table, program_command_trait_mask(program) | TRAIT_USES_SEED);
+    program_set_command(program, table, program_run_trait_mask(program) | TRAIT_USES_SEED);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
     snprintf(program->problem_text, sizeof program->problem_text, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
@@ -58,7 +58,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
     snprintf(program->input_text, sizeof program->input_text, "generated, seed %" PRIu64, options->moe.program.seed);
     snprintf(program->verified_text, sizeof program->verified_text,
              "logits, %s choices with their weights, their list in blocks, and the layer's output",
-             format_thousands((uint64_t)moe_num_positions(&problem->layer), choices));
+             format_thousands((uint64_t)moe_num_choices(&problem->layer), choices));
 }
 
 static void report_problem(const struct decode_options *options, const struct decode_problem *problem, bool all,
@@ -103,7 +103,7 @@ static bool time_kernels(const struct decode_step *step, const struct tensors *t
 
 static void add_time(struct record *row, int width, const char *heading, const char *name, double us)
 {
-    record_add_column(row, width, heading, "%.2f", us);
+    record_add_table_cell(row, width, heading, "%.2f", us);
     record_add_number(row, IN_DATA, name, "%.4f", us);
 }
 
@@ -132,9 +132,9 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
         record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
         record_add_text(row, IN_DATA, "chain", "%s", name);
         record_add_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
-        record_add_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
-        record_add_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
-        record_add_column(row, -22, "kernel", "%s", kernel_names[k]);
+        record_add_table_cell(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+        record_add_table_cell(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
+        record_add_table_cell(row, -22, "kernel", "%s", kernel_names[k]);
         add_time(row, 10, "alone", "alone_us", alone.median);
         add_time(row, 12, "in a row", "plain_us", chain.median);
         add_time(row, 12, "overlapping", "overlapped_us", one.median);
@@ -144,9 +144,9 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
     record_add_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
     record_add_text(row, IN_DATA, "chain", "%s", name);
     record_add_text(row, IN_DATA, "kernel", "all");
-    record_add_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
-    record_add_column(row, 0, "", "%s", "");
-    record_add_column(row, -22, "kernel", "%s", name);
+    record_add_table_cell(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+    record_add_table_cell(row, 0, "", "%s", "");
+    record_add_table_cell(row, -22, "kernel", "%s", name);
     add_time(row, 10, "alone", "alone_us", sum);
     add_time(row, 12, "in a row", "plain_us", chain.median);
     add_time(row, 12, "overlapping", "overlapped_us", all.median);
@@ -168,7 +168,8 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     if (!checked_launch_run(&launch, tensors, error) || !tensors_allocate_and_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
-           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_and_check(tensors, error);
+           report_chain(step, tensors, all, "and the layer", list, error) &&
+           tensors_download_and_check_guards_and_inputs(tensors, error);
     tensors_free_device(tensors);
     return good && launch.verify_outputs(&launch, tensors, error);
 }
@@ -181,7 +182,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
     const bool one = options->moe.program.num_tokens_given;
     struct record *list = NULL;
 
-    for (int i = 0; program->error.result == RUN_VERIFIED && i < (one ? 1 : NUM_SIZES); i++) {
+    for (int i = 0; program->error.exit_code == RUN_VERIFIED && i < (one ? 1 : NUM_SIZES); i++) {
         struct moe_layer layer;
         struct decode_step step;
         struct tensors tensors;
@@ -205,7 +206,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
         tensors_free(&tensors);
         moe_host_routing_free(&layer.routing);
     }
-    if (program->error.result == RUN_VERIFIED)
+    if (program->error.exit_code == RUN_VERIFIED)
         record_write(&program->report, program->requested_options.format, stdout, &program->error);
     record_free(&program->report);
     return program_print_error(program);
@@ -227,7 +228,7 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
     name_run(options, &step.problem, program);
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
-    program_add_correctness_get_run_report(program);
+    program_add_correctness_get_single_run_report(program);
     tensors_free(&tensors);
     moe_host_routing_free(&layer.routing);
 }

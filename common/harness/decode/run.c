@@ -216,7 +216,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_host_routing *const routing = &step->layer->routing;
-    const int64_t positions = moe_num_positions(&step->problem.layer);
+    const int64_t positions = moe_num_choices(&step->problem.layer);
 
     for (int64_t i = 0; i < positions; i++) {
         routing->topk_ids[i] = buffers->gate.topk_ids[i];

@@ -68,9 +68,9 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 enum { GATE_MAX_KERNEL_SWITCHES = 6 };
 
 /**
- * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL if the
- * problem is supported, else one line that names the unsupported flag and the reason; a NULL pointer means that every
- * problem is supported.
+ * An implementation of the gate. Exactly one of `compute_on_host` and `launch` is set. `unsupported_reason` returns
+ * NULL if the problem is supported, else one line that names the unsupported flag and the reason; a NULL pointer means
+ * that every problem is supported.
  */
 struct gate_implementation {
     const char *name;
@@ -85,7 +85,7 @@ struct gate_implementation {
     int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes the gate on the host. Returns false if out of memory. */
-    bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
+    bool (*compute_on_host)(const struct gate_problem *problem, const struct gate_buffers *buffers);
     /** Launches the kernels on `stream`; does nothing if there are no tokens. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
@@ -99,11 +99,11 @@ struct gate_chapter {
 };
 
 /**
- * Computes the gate. Every gate.c defines this function; the build renames the previous chapter's definition to
- * gate_compute_previous.
+ * Computes the gate on the host. Every gate.c defines this function; the build renames the previous chapter's
+ * definition to gate_compute_on_host_previous.
  */
-bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers);
-bool gate_compute_previous(const struct gate_problem *problem, const struct gate_buffers *buffers);
+bool gate_compute_on_host(const struct gate_problem *problem, const struct gate_buffers *buffers);
+bool gate_compute_on_host_previous(const struct gate_problem *problem, const struct gate_buffers *buffers);
 
 /**
  * Launches the gate. Every gate.cu defines this function; the build renames the previous chapter's definition to

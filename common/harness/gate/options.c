@@ -102,14 +102,14 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
                          "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
                          options) &&
            check_trace(program, options, &program->error) &&
-           program_reject_unused_seed(program, gate_options_command_trait_mask(options, program));
+           program_reject_unused_seed(program, gate_options_run_trait_mask(options, program));
 }
 
-unsigned gate_options_command_trait_mask(const struct gate_options *options, const struct program *program)
+unsigned gate_options_run_trait_mask(const struct gate_options *options, const struct program *program)
 {
     const bool router = options->source == GATE_LOGITS_SOURCE_ROUTER,
                generated = options->source == GATE_LOGITS_SOURCE_GENERATED;
-    unsigned traits = program_command_trait_mask(program) | (generated ? GENERATED | TRAIT_USES_SEED : 0);
+    unsigned traits = program_run_trait_mask(program) | (generated ? GENERATED | TRAIT_USES_SEED : 0);
 
     if (options->bias_option ? parse_array_source(options->bias_option) == ARRAY_SOURCE_RANDOM : !router)
         traits |= TRAIT_USES_SEED;
@@ -122,5 +122,5 @@ unsigned gate_options_command_trait_mask(const struct gate_options *options, con
 
 void gate_options_set_command(const struct gate_options *options, struct program *program)
 {
-    program_set_command(program, gate_option_rows, gate_options_command_trait_mask(options, program));
+    program_set_command(program, gate_option_rows, gate_options_run_trait_mask(options, program));
 }

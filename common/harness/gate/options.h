@@ -38,7 +38,7 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 extern const struct option_row gate_option_rows[];
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
-unsigned gate_options_command_trait_mask(const struct gate_options *options, const struct program *program);
+unsigned gate_options_run_trait_mask(const struct gate_options *options, const struct program *program);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void gate_options_set_command(const struct gate_options *options, struct program *program);

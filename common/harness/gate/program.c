@@ -106,8 +106,8 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
         program_time_previous_chapter(program, &before, &tensors);
     report_problem(problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_add_correctness_get_run_report(program);
-    if (program->error.result == RUN_VERIFIED)
+    report = program_add_correctness_get_single_run_report(program);
+    if (program->error.exit_code == RUN_VERIFIED)
         report_load(problem, tensors.tensor[GATE_TENSOR_TOPK_IDS].host.data, report);
     tensors_free(&tensors);
 }
@@ -118,7 +118,7 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,
                               .previous_name = chapter->previous.name,
-                              .runs_on_host = chapter->implementation.compute != NULL,
+                              .runs_on_host = chapter->implementation.compute_on_host != NULL,
                               .own_kernels = chapter->implementation.own_kernels,
                               .fallback = chapter->implementation.fallback,
                               .source_hash = kernel_source_sha256};
@@ -126,7 +126,7 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     if (!gate_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.problem.overlap)
-        program_require_launch_overlap_and_set_baseline(&program);
+        program_require_launch_overlap_and_set_serial_baseline(&program);
     if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     gate_start_covering_design(chapter->implementation.kernel_switch_tokens, program.requested_options.seed,

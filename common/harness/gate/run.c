@@ -35,11 +35,11 @@ static cudaError_t call_implementation(const struct checked_launch *launch, cons
                                        cudaStream_t stream)
 {
     const struct gate_implementation *const implementation = launch->implementation;
-    const struct gate_buffers buffers = gate_buffers_at(tensors,
-                                                        implementation->compute ? TENSOR_ON_HOST : TENSOR_ON_DEVICE);
+    const struct gate_buffers buffers = gate_buffers_at(tensors, implementation->compute_on_host ? TENSOR_ON_HOST
+                                                                                                 : TENSOR_ON_DEVICE);
 
-    if (implementation->compute)
-        return implementation->compute(launch->problem, &buffers) ? cudaSuccess : cudaErrorMemoryAllocation;
+    if (implementation->compute_on_host)
+        return implementation->compute_on_host(launch->problem, &buffers) ? cudaSuccess : cudaErrorMemoryAllocation;
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
@@ -57,5 +57,5 @@ struct checked_launch gate_make_checked_launch(const struct gate_problem *proble
                                    .verify_outputs = verify,
                                    .problem = problem,
                                    .implementation = implementation,
-                                   .runs_on_host = implementation->compute != NULL};
+                                   .runs_on_host = implementation->compute_on_host != NULL};
 }

@@ -161,7 +161,7 @@ static int64_t busy_token(const struct moe_layer *layer)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
     const int busiest = align_busiest_expert(&align, &layer->routing.groups);
-    int64_t position = moe_num_positions(&layer->problem) - 1;
+    int64_t position = moe_num_choices(&layer->problem) - 1;
 
     while (layer->routing.topk_ids[position] != busiest)
         position--;

@@ -211,7 +211,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     const struct align_problem from = {.wide_ids = file->dtype == DTYPE_I64};
     const int64_t count = npy_num_elements(file);
 
-    for (int64_t i = 0; i < moe_num_positions(problem); i++) {
+    for (int64_t i = 0; i < moe_num_choices(problem); i++) {
         const int64_t id = align_load_id(&from, file->data, i % count);
 
         if (id < 0 || id >= problem->num_experts)
@@ -283,11 +283,11 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
                          struct moe_host_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
-    const int64_t positions = moe_num_positions(problem);
+    const int64_t positions = moe_num_choices(problem);
     const char *const ids = options->file_paths[MOE_FILE_TOPK_IDS], *const weights =
                                                                         options->file_paths[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_FIRST_GENERATED + ALIGN_DIST_ONE_EXPERT
-                                   : options->dist; /* used only for weights */
+    const enum moe_routing_dist dist = ids ? MOE_DIST_FIRST_GENERATED + ALIGN_DIST_ONE_EXPERT
+                                           : options->dist; /* used only for weights */
     const struct align_problem align = moe_align_problem(problem);
 
     if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||

@@ -55,8 +55,11 @@ struct moe_buffers {
 };
 // [problem]
 
-/** Returns the number of positions, which is also the padding value in sorted_token_ids. */
-static inline int64_t moe_num_positions(const struct moe_problem *problem)
+/**
+ * Returns the number of choices, each of which has a position in topk_ids; it is also the padding value in
+ * sorted_token_ids.
+ */
+static inline int64_t moe_num_choices(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk;
 }

@@ -107,7 +107,7 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
                          "takes every token through its experts, checks what comes out, and reports", argc, argv,
                          options) &&
            moe_options_check_conflicts(options, &program->error) &&
-           program_reject_unused_seed(program, moe_options_command_trait_mask(options, program));
+           program_reject_unused_seed(program, moe_options_run_trait_mask(options, program));
 }
 
 const char *moe_routing_source_name(const struct moe_options *options)
@@ -147,9 +147,9 @@ void moe_describe_input(const struct moe_options *options, char *text, size_t si
         snprintf(text + strlen(text), size - strlen(text), ", seed %" PRIu64, options->program.seed);
 }
 
-unsigned moe_options_command_trait_mask(const struct moe_options *options, const struct program *program)
+unsigned moe_options_run_trait_mask(const struct moe_options *options, const struct program *program)
 {
-    unsigned traits = program_command_trait_mask(program) | (moe_input_depends_on_seed(options) ? TRAIT_USES_SEED : 0);
+    unsigned traits = program_run_trait_mask(program) | (moe_input_depends_on_seed(options) ? TRAIT_USES_SEED : 0);
 
     if (!options->file_paths[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
@@ -165,7 +165,7 @@ unsigned moe_options_command_trait_mask(const struct moe_options *options, const
 
 void moe_options_set_command(const struct moe_options *options, struct program *program)
 {
-    program_set_command(program, moe_option_rows, moe_options_command_trait_mask(options, program));
+    program_set_command(program, moe_option_rows, moe_options_run_trait_mask(options, program));
 }
 
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem,

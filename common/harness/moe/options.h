@@ -7,7 +7,7 @@
 #include "harness/moe/moe.h"
 
 /** The source of generated tokens' experts: the real router's choices, or one of align's distributions. */
-enum moe_dist {
+enum moe_routing_dist {
     MOE_DIST_ROUTER,
     MOE_DIST_FIRST_GENERATED,
     NUM_MOE_DISTS = MOE_DIST_FIRST_GENERATED + ALIGN_DIST_INVALID
@@ -38,7 +38,7 @@ struct moe_options {
     bool is_bf16; /**< whether --dtype selects bf16 */
     bool block_size_given;
     bool dist_given;
-    enum moe_dist dist;
+    enum moe_routing_dist dist;
     const char *file_paths[NUM_MOE_FILES]; /**< paths; NULL if the array is generated */
     const char *expert_map_option;         /**< value of --expert-map: "none", "random" or a file */
     float hidden_scale;                    /**< scale of generated tokens */
@@ -70,7 +70,7 @@ bool moe_options_check_conflicts(const struct moe_options *options, struct error
 bool moe_input_depends_on_seed(const struct moe_options *options);
 
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
-unsigned moe_options_command_trait_mask(const struct moe_options *options, const struct program *program);
+unsigned moe_options_run_trait_mask(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
 const char *moe_routing_source_name(const struct moe_options *options);

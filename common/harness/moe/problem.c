@@ -30,7 +30,7 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error)
 
 struct align_problem moe_align_problem(const struct moe_problem *problem)
 {
-    return (struct align_problem){.numel = moe_num_positions(problem),
+    return (struct align_problem){.numel = moe_num_choices(problem),
                                   .num_experts = problem->num_experts,
                                   .block_size = problem->block_size,
                                   .capacity = problem->capacity};

@@ -93,7 +93,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
     options->is_bf16 = problem->dtype == DTYPE_BF16;
     problem->block_size = (int)covering_proposed_corner(covering, BLOCK_SIZE);
     options->block_size_given = problem->block_size > 0;
-    options->dist = MOE_DIST_FIRST_GENERATED + (enum moe_dist)covering_proposed_corner(covering, DIST);
+    options->dist = MOE_DIST_FIRST_GENERATED + (enum moe_routing_dist)covering_proposed_corner(covering, DIST);
     options->expert_map_option = covering_proposed_corner(covering, MAP) ? "random" : "none";
     options->hidden_scale = scales[covering_proposed_corner(covering, SCALE)];
     options->random_weight_signs = covering_proposed_corner(covering, SIGNED_WEIGHTS);
@@ -107,7 +107,7 @@ static void set_options(const struct covering_design *covering, uint64_t seed, s
 static bool is_small(const struct covering_design *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements_per_expert(problem) + moe_w2_elements_per_expert(problem);
-    const int64_t positions = moe_num_positions(problem), launches = covering_proposed_corner(covering, LAUNCHES);
+    const int64_t positions = moe_num_choices(problem), launches = covering_proposed_corner(covering, LAUNCHES);
     const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
     const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);
     const bool least = covering_proposed_corner(covering, TYPE) == TILED_BF16 && elements == LEAST_TILED &&

@@ -93,7 +93,7 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     const double weights = weight_bytes(&tensors->tensor[MOE_TENSOR_W13]) +
                            weight_bytes(&tensors->tensor[MOE_TENSOR_W2]);
 
-    if (moe_num_positions(&layer->problem) > 0)
+    if (moe_num_choices(&layer->problem) > 0)
         record_add_text(report, IN_TABLE, "work",
                         "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g operations per byte",
                         1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
@@ -110,7 +110,7 @@ static void report_map(const struct moe_layer *layer, struct record *report)
         record_add_text(report, IN_TABLE, "map", "%d of %d experts are here, with %s of %s",
                         layer->problem.num_local_experts, layer->problem.num_experts,
                         format_thousands((uint64_t)local_positions(layer), local),
-                        format_count(moe_num_positions(&layer->problem), "row", all));
+                        format_count(moe_num_choices(&layer->problem), "row", all));
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void run_before(struct program *program, const struct moe_options *option
         !moe_set_block_size_and_capacity(&other.problem, before,
                                          options->block_size_given ? options->problem.block_size : 0, &ignored) ||
         moe_unsupported_reason(before, &other.problem) ||
-        !moe_tensors_allocate_host_like(tensors, &other, before, &own, &ignored))
+        !moe_tensors_allocate_host_and_copy_inputs(tensors, &other, before, &own, &ignored))
         return;
     program_time_previous_chapter(program, &launch, &own);
     tensors_free(&own);
@@ -159,7 +159,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_add_correctness_get_run_report(program);
+    report = program_add_correctness_get_single_run_report(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
     report_map(&layer, report);

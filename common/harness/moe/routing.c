@@ -50,7 +50,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
         gate->num_tokens = problem->num_tokens;
     chosen = gate_buffers_at(&data, TENSOR_ON_HOST);
     good = gate_reference_compute(gate, &chosen, error);
-    for (int64_t i = 0; good && i < moe_num_positions(problem); i++) {
+    for (int64_t i = 0; good && i < moe_num_choices(problem); i++) {
         topk_ids[i] = chosen.topk_ids[i % gate_num_ids(gate)];
         topk_weights[i] = chosen.topk_weights[i % gate_num_ids(gate)];
     }
@@ -78,7 +78,7 @@ static void generate_weights(const struct moe_problem *problem, uint64_t seed, f
     }
 }
 
-bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed,
+bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_routing_dist dist, uint64_t seed,
                                    int32_t *topk_ids, float *topk_weights, struct error *error)
 {
     const struct align_problem ids = moe_align_problem(problem);

@@ -24,7 +24,7 @@ bool moe_can_use_router_data(const struct moe_problem *problem);
  * reference's choices for the real router's logits, repeated as needed, or with generated choices. Generated weights
  * are random and add up to 1 for every token. On failure (router data or memory), returns false and sets *error.
  */
-bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed,
+bool moe_fill_topk_ids_and_weights(const struct moe_problem *problem, enum moe_routing_dist dist, uint64_t seed,
                                    int32_t *topk_ids, float *topk_weights, struct error *error);
 
 #endif

@@ -55,7 +55,7 @@ static struct tensor weights_tensor(const char *name, const struct moe_layer *la
     };
 
     if (!has_copy)
-        tensor.recipe = (struct tensor_recipe){values, chunk, layer->routing.local_experts};
+        tensor.recipe = (struct tensor_values_recipe){values, chunk, layer->routing.local_experts};
     return tensor;
 }
 
@@ -96,10 +96,10 @@ bool moe_tensors_allocate_host_and_fill(const struct moe_layer *layer, const str
                    {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
                    {.name = "intermediate",
                     .role = TENSOR_WORKSPACE,
-                    .host = {dtype, 2, {moe_num_positions(problem), i}, NULL}},
+                    .host = {dtype, 2, {moe_num_choices(problem), i}, NULL}},
                    {.name = "partial",
                     .role = TENSOR_WORKSPACE,
-                    .host = {dtype, 2, {moe_num_positions(problem), h}, NULL}},
+                    .host = {dtype, 2, {moe_num_choices(problem), h}, NULL}},
                    {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
                    {.name = "workspace",
                     .role = TENSOR_WORKSPACE,
@@ -121,18 +121,18 @@ bool moe_tensors_allocate_host_and_fill(const struct moe_layer *layer, const str
     return false;
 }
 
-bool moe_tensors_allocate_host_like(const struct tensors *other, const struct moe_layer *layer,
-                                    const struct moe_implementation *implementation, struct tensors *tensors,
-                                    struct error *error)
+bool moe_tensors_allocate_host_and_copy_inputs(const struct tensors *source, const struct moe_layer *layer,
+                                               const struct moe_implementation *implementation, struct tensors *tensors,
+                                               struct error *error)
 {
     static const int same[] = {MOE_TENSOR_HIDDEN, MOE_TENSOR_W13, MOE_TENSOR_W2};
-    const struct moe_host_weight_flags has_host_copy = {other->tensor[MOE_TENSOR_W13].host.data != NULL,
-                                                        other->tensor[MOE_TENSOR_W2].host.data != NULL};
+    const struct moe_host_weight_flags has_host_copy = {source->tensor[MOE_TENSOR_W13].host.data != NULL,
+                                                        source->tensor[MOE_TENSOR_W2].host.data != NULL};
 
     if (!moe_tensors_allocate_host_and_fill(layer, implementation, has_host_copy, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        tensor_copy_host_data(&tensors->tensor[same[i]], &other->tensor[same[i]]);
+        tensor_copy_host_data(&tensors->tensor[same[i]], &source->tensor[same[i]]);
     return true;
 }
 

@@ -54,12 +54,12 @@ bool moe_tensors_allocate_host_and_fill(const struct moe_layer *layer, const str
                                         struct error *error);
 
 /**
- * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything
- * and returns false.
+ * Allocates tensors for another implementation and its block size, and copies the inputs of `source`. On failure, frees
+ * everything and returns false.
  */
-bool moe_tensors_allocate_host_like(const struct tensors *other, const struct moe_layer *layer,
-                                    const struct moe_implementation *implementation, struct tensors *tensors,
-                                    struct error *error);
+bool moe_tensors_allocate_host_and_copy_inputs(const struct tensors *source, const struct moe_layer *layer,
+                                               const struct moe_implementation *implementation, struct tensors *tensors,
+                                               struct error *error);
 
 /**
  * Returns the tensors' addresses in device memory, for a kernel, or in host memory, where a workspace has no copy.

@@ -28,16 +28,16 @@ static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, 
         !group_all_gather_host(&ranks->all_ranks, &own, sizeof own, all, error))
         return false;
     for (int r = 1; r < ranks->all_ranks.size; r++)
-        if (all[r] != all[0] && error->result == RUN_VERIFIED)
+        if (all[r] != all[0] && error->exit_code == RUN_VERIFIED)
             error_set(error, "ranks 0 and %d disagree on %s", r, what);
     free(all);
-    return error->result == RUN_VERIFIED;
+    return error->exit_code == RUN_VERIFIED;
 }
 
 bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv, struct error *error)
 {
     uint64_t own = FNV_START;
-    struct error differ = {.result = RUN_VERIFIED};
+    struct error differ = {.exit_code = RUN_VERIFIED};
 
     for (int i = 1; i < argc; i++)
         own = hash(own, argv[i], strlen(argv[i]) + 1);
@@ -52,7 +52,7 @@ bool ranks_have_same_problem_and_routing(const struct ranks *ranks, const struct
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,
                              problem->num_experts, problem->topk,        problem->dtype};
-    const size_t positions = (size_t)moe_num_positions(problem);
+    const size_t positions = (size_t)moe_num_choices(problem);
     uint64_t own = hash(FNV_START, sizes, sizeof sizes);
 
     own = hash(own, layer->routing.topk_ids, positions * sizeof *layer->routing.topk_ids);

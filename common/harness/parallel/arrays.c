@@ -105,7 +105,7 @@ static struct tensor weights(const char *name, const struct tensor *whole, const
     struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, share->num_local_experts, piece);
 
     if (!whole->host.data) {
-        tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, share->local_experts};
+        tensor.recipe = (struct tensor_values_recipe){whole->recipe.values, piece, share->local_experts};
         tensor.recipe.values.part_width = row;
         tensor.recipe.values.part_pitch = row * share->num_intermediate_slices;
         tensor.recipe.values.part_offset = row * slice;
@@ -138,7 +138,7 @@ static void list_arrays(const struct rank_share *share, const struct moe_problem
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
     const int64_t own = share->own_tokens_end - share->own_tokens_begin, sent = row_counts->num_sent_rows,
-                  positions = moe_num_positions(problem);
+                  positions = moe_num_choices(problem);
     const int64_t *const token_offsets = share->token_offsets + share->rank / share->tp_size;
     const int topk = problem->topk, num_experts = problem->num_experts;
     const struct tensor list[NUM_RANK_ARRAYS] = {

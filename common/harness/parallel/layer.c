@@ -62,13 +62,13 @@ bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct er
 }
 
 struct layer_stage describe_collective_stage(const char *collective_name, const struct rank_group *group,
-                                             double array_bytes, double own_bytes)
+                                             double array_bytes, double own_part_bytes)
 {
     return (struct layer_stage){.performed_by = collective_name,
                                 .num_ranks = group->size,
                                 .array_bytes = array_bytes,
                                 .bus_bandwidth_factor = (double)(group->size - 1) / group->size,
-                                .received_bytes = array_bytes - own_bytes};
+                                .received_bytes = array_bytes - own_part_bytes};
 }
 
 struct layer_stage describe_all_reduce_stage(const struct rank_group *group, double array_bytes)

@@ -44,9 +44,11 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 /** Ends the stage: waits for the device, and stores the stage with its time. */
 bool stage_end(struct parallel_layer *layer, struct layer_stage stage, struct error *error);
 
-/** Returns the stage for a collective of `array_bytes` bytes in total, of which `own_bytes` belong to this rank. */
+/**
+ * Returns the stage for a collective of `array_bytes` bytes in total, of which `own_part_bytes` belong to this rank.
+ */
 struct layer_stage describe_collective_stage(const char *collective_name, const struct rank_group *group,
-                                             double array_bytes, double own_bytes);
+                                             double array_bytes, double own_part_bytes);
 
 /**
  * Returns the stage for an all-reduce: a rank sends and receives all parts except its own twice, first as terms and

@@ -67,7 +67,7 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
            moe_options_check_conflicts(&options->moe, &program->error) && check_options(options, &program->error) &&
-           program_reject_unused_seed(program, moe_options_command_trait_mask(&options->moe, program));
+           program_reject_unused_seed(program, moe_options_run_trait_mask(&options->moe, program));
 }
 
 void parallel_options_set_command(const struct parallel_options *options, int num_ranks, struct program *program)
@@ -75,7 +75,7 @@ void parallel_options_set_command(const struct parallel_options *options, int nu
     char *command;
 
     program_set_command(program, table,
-                        moe_options_command_trait_mask(&options->moe, program) | (options->num_gpus ? HAS_GPUS : 0));
+                        moe_options_run_trait_mask(&options->moe, program) | (options->num_gpus ? HAS_GPUS : 0));
     if (num_ranks > 1 && !options->num_gpus &&
         asprintf(&command, "mpirun -n %d %s", num_ranks, program_command(program)) >= 0) {
         free(program->command);

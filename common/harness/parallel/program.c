@@ -34,7 +34,7 @@ struct everything {
  */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
-    struct error failed = {.result = RUN_VERIFIED};
+    struct error failed = {.exit_code = RUN_VERIFIED};
 
     all->ranks.time_limit_seconds = all->options.timeout_seconds;
     ranks_report_and_exit_on_signals(&all->ranks, all->chapter->name);
@@ -45,7 +45,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
     }
     alarm(0);
     ranks_report_and_exit_on_signals(&all->ranks, all->chapter->name);
-    return (ranks_have_same_arguments(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
+    return (ranks_have_same_arguments(&all->ranks, argc, argv, error) || error->exit_code == RUN_BAD_INPUT) &&
            ranks_exchange_failures(&all->ranks, error);
 }
 
@@ -79,14 +79,15 @@ static bool load(struct everything *all, const struct program *program, struct e
 
     all->ranks.current_stage_name = "load";
     options->moe.expert_map_option = "none"; /* the layer has all experts before it is split */
-    good = split_ranks(options, &all->ranks, &all->share, error) &&
+    good = split_ranks_into_groups(options, &all->ranks, &all->share, error) &&
            split_parse_tokens_per_group_list(options, &all->share, error) &&
            moe_prepare_problem_and_tensors(&options->moe, &any, program->backend.can_measure_times, &all->whole,
                                            &all->whole_arrays, error);
     options->moe.expert_map_option = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->share, error) && settle_local(all, error);
     return ranks_exchange_failures(&all->ranks, error) &&
-           (ranks_have_same_problem_and_routing(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           (ranks_have_same_problem_and_routing(&all->ranks, &all->whole, error) ||
+            error->exit_code == RUN_BAD_INPUT) &&
            ranks_exchange_failures(&all->ranks, error);
 }
 
@@ -142,7 +143,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
     all->ranks.current_stage_name = "check";
     if (!results_all_gather(&all->layer, &all->results, error) || !layer_combine_stages_of_ranks(&all->layer, error))
         return false;
-    tensors_download_and_check(&all->arrays, error);
+    tensors_download_and_check_guards_and_inputs(&all->arrays, error);
     return ranks_exchange_failures(&all->ranks, error);
 }
 
@@ -175,10 +176,10 @@ static void free_everything(struct everything *all)
  */
 static int leave(struct everything *all, struct program *program)
 {
-    const int code = program->error.result;
+    const int code = program->error.exit_code;
 
     if (program->error.text[0] == '\0')
-        program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
+        program->error.exit_code = RUN_VERIFIED; /* rank 0 reports the error */
     program_print_error(program);
     if (all->ranks.failure_has_reached_all_ranks) {
         part(all);

@@ -253,22 +253,22 @@ static void hear(const struct ranks *ranks, const int32_t *all, struct error *er
     int failed = 0;
 
     for (int r = 0; r < ranks->all_ranks.size; r++)
-        failed += all[r] == (int32_t)error->result;
-    if (error->result != RUN_VERIFIED) {
+        failed += all[r] == (int32_t)error->exit_code;
+    if (error->exit_code != RUN_VERIFIED) {
         if (failed == ranks->all_ranks.size && ranks->all_ranks.rank > 0)
             error->text[0] = '\0';
         return;
     }
-    for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all_ranks.size; r++)
+    for (int r = 0; error->exit_code == RUN_VERIFIED && r < ranks->all_ranks.size; r++)
         if (all[r])
-            error_set_as(error, (enum run_result)all[r], "rank %d, %s: rank %d has failed, and says why",
+            error_set_as(error, (enum run_exit_code)all[r], "rank %d, %s: rank %d has failed, and says why",
                          ranks->all_ranks.rank, ranks->current_stage_name, r);
 }
 
 bool ranks_exchange_failures(struct ranks *ranks, struct error *error)
 {
-    const int32_t own = (int32_t)error->result;
-    struct error failed = {.result = RUN_VERIFIED};
+    const int32_t own = (int32_t)error->exit_code;
+    struct error failed = {.exit_code = RUN_VERIFIED};
     int32_t *all = NULL;
 
     ranks->failure_has_reached_all_ranks = ALLOCATE_ARRAY(all, ranks->all_ranks.size, &failed) &&
@@ -278,5 +278,5 @@ bool ranks_exchange_failures(struct ranks *ranks, struct error *error)
     else if (!own)
         *error = failed;
     free(all);
-    return error->result == RUN_VERIFIED;
+    return error->exit_code == RUN_VERIFIED;
 }

@@ -33,7 +33,7 @@ static void number_or_nothing(struct record *row, int width, const char *name, b
 
     if (has_number)
         snprintf(text, sizeof text, "%.*f", decimals, value);
-    record_add_column(row, width, name, "%s", text);
+    record_add_table_cell(row, width, name, "%s", text);
 }
 
 static void report_stage(const struct layer_stage *stage, bool can_measure_times, struct record *list)
@@ -44,14 +44,14 @@ static void report_stage(const struct layer_stage *stage, bool can_measure_times
     const bool moves = stage->num_ranks > 0;
     char digits[32];
 
-    record_add_column(row, -10, "stage", "%s", stage->name);
-    record_add_column(row, -22, "by", "%s", stage->performed_by);
+    record_add_table_cell(row, -10, "stage", "%s", stage->name);
+    record_add_table_cell(row, -22, "by", "%s", stage->performed_by);
     number_or_nothing(row, 6, "ranks", moves, 0, stage->num_ranks);
-    record_add_column(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->array_bytes, digits) : "");
-    record_add_column(row, 15, "over the bus", "%s",
-                      moves ? format_thousands((uint64_t)stage->received_bytes, digits) : "");
+    record_add_table_cell(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->array_bytes, digits) : "");
+    record_add_table_cell(row, 15, "over the bus", "%s",
+                          moves ? format_thousands((uint64_t)stage->received_bytes, digits) : "");
     if (can_measure_times) {
-        record_add_column(row, 10, "us", "%.1f", stage->median_us);
+        record_add_table_cell(row, 10, "us", "%.1f", stage->median_us);
         number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
         number_or_nothing(row, 9, "bus GB/s", moves, 2, bus);
     }
@@ -81,7 +81,7 @@ void report_add_parallel_run(struct program *program, const struct parallel_opti
     if (layer->can_measure_times)
         report_add_provenance(program, head);
     moe_report_problem(&options->moe, &run, true, head);
-    result = program_add_correctness_get_run_report(program);
+    result = program_add_correctness_get_single_run_report(program);
     record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", share->num_ranks,
                     share->dp_size, share->tp_size);
     record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",

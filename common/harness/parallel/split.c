@@ -13,8 +13,8 @@
 
 enum { SEQUENCE_OWNERS = 3000 };
 
-bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct rank_share *share,
-                 struct error *error)
+bool split_ranks_into_groups(const struct parallel_options *options, const struct ranks *ranks,
+                             struct rank_share *share, struct error *error)
 {
     const int size = ranks->all_ranks.size, tp = options->tp_size ? options->tp_size : 1;
     const int64_t dp = options->dp_size ? options->dp_size : size / tp;
@@ -85,7 +85,7 @@ bool split_parse_tokens_per_group_list(struct parallel_options *options, struct 
     return true;
 }
 
-int64_t rank_share_first_token(const struct rank_share *share, int rank)
+int64_t rank_share_first_all_to_all_token(const struct rank_share *share, int rank)
 {
     const int64_t *const token_offsets = share->token_offsets + rank / share->tp_size;
 
@@ -213,9 +213,9 @@ bool split_layer(const struct parallel_options *options, const char *expert_map_
     share->own_tokens_begin = share->token_offsets[tp_group];
     share->own_tokens_end = share->token_offsets[tp_group + 1];
     if (options->dispatch == DISPATCH_ALL_TO_ALL) {
-        share->own_tokens_begin = rank_share_first_token(share, share->rank);
+        share->own_tokens_begin = rank_share_first_all_to_all_token(share, share->rank);
         share->own_tokens_end = share->rank % share->tp_size + 1 < share->tp_size
-                                    ? rank_share_first_token(share, share->rank + 1)
+                                    ? rank_share_first_all_to_all_token(share, share->rank + 1)
                                     : share->token_offsets[tp_group + 1];
     }
     return split_experts(options, expert_map_argument, problem->num_experts, share, error);

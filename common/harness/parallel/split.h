@@ -25,8 +25,8 @@ struct rank_share {
 /**
  * Divides the ranks into TP groups, parts and slices, before the layer is known. On failure the error names the option.
  */
-bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct rank_share *share,
-                 struct error *error);
+bool split_ranks_into_groups(const struct parallel_options *options, const struct ranks *ranks,
+                             struct rank_share *share, struct error *error);
 
 /**
  * Allocates share->token_offsets and, if --tokens-per-group is given, sets them and the number of tokens from its list,
@@ -45,6 +45,6 @@ void rank_share_free(struct rank_share *share);
 /**
  * Returns a rank's first token if --dispatch is all-to-all. The rank's tokens end where the next rank's tokens begin.
  */
-int64_t rank_share_first_token(const struct rank_share *share, int rank);
+int64_t rank_share_first_all_to_all_token(const struct rank_share *share, int rank);
 
 #endif

@@ -22,7 +22,7 @@ static const struct option_row table[] = {
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
 static unsigned options_traits(const struct routing_options *options, const struct program *program)
 {
-    return gate_options_command_trait_mask(&options->gate, program) |
+    return gate_options_run_trait_mask(&options->gate, program) |
            (parse_array_source(options->expert_map_option) == ARRAY_SOURCE_RANDOM ? TRAIT_USES_SEED : 0);
 }
 

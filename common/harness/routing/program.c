@@ -94,9 +94,9 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     program_time_previous_chapter(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
-    struct record *const report = program_add_correctness_get_run_report(program);
+    struct record *const report = program_add_correctness_get_single_run_report(program);
 
-    if (report && program->error.result == RUN_VERIFIED)
+    if (report && program->error.exit_code == RUN_VERIFIED)
         report_list(&problem, &tensors, report);
     tensors_free(&tensors);
 }
@@ -114,7 +114,7 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     if (!routing_options_parse(&program, argc, argv, &options))
         return program_print_error(&program);
     if (options.gate.problem.overlap)
-        program_require_launch_overlap_and_set_baseline(&program);
+        program_require_launch_overlap_and_set_serial_baseline(&program);
     if (!program_check_options_and_open_device(&program))
         return program_print_error(&program);
     routing_start_covering_design(&chapter->implementation, program.requested_options.seed,

@@ -168,7 +168,7 @@ void backend_allow_host_access(bool allow)
 
 void backend_register_array_bounds(const void *begin, size_t bytes, const char *name)
 {
-    simt_register_array(begin, bytes, name);
+    simt_register_array_bounds(begin, bytes, name);
 }
 
 void backend_mark_unwritten(const void *begin, size_t bytes)

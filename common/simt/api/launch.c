@@ -164,7 +164,7 @@ bool simt_share_memory_with_forks(void)
     simt_arena_share_with_forks();
     fiber_use_small_stacks();
     return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_reserve_if_needed() &&
-           simt_grid_find_shared_and_map_shadows() && simt_thread_sets_begin_launch();
+           simt_grid_find_shared_and_map_device_variable_shadow() && simt_thread_sets_begin_launch();
 }
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static struct part {
 } part_of_memory(int number)
 {
     if (number == 0)
-        return (struct part){simt_memory.arena_begin, simt_memory.arena_shadow, simt_arena_used_words()};
+        return (struct part){simt_memory.arena_begin, simt_memory.arena_shadow, simt_arena_high_water_words()};
     return (struct part){simt_program.device_variables_low, simt_memory.device_variables_shadow,
                          (simt_program.device_variables_high - simt_program.device_variables_low + 3) / 4};
 }
@@ -232,7 +232,7 @@ static cudaError_t run(const struct launch *launch)
     simt_observers[0] = &simt_counting_observer;
     simt_observers[1] = traced ? &simt_tracing_observer : NULL;
     simt_current_launch = *launch;
-    simt_loop_watchdog = (struct loop_watchdog){0};
+    simt_launch_progress = (struct launch_progress){0};
     simt_faulted = false;
     simt_fault_store_callers = simt_store_lane_callers;
     simt_fault_end_thread = simt_end_faulted_lane;
@@ -308,7 +308,8 @@ bool simt_check_argument_is_readable(const void *address, unsigned argument_numb
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
-    const bool named = launch->name || (simt_program_find_segments() && simt_grid_find_shared_and_map_shadows());
+    const bool named = launch->name ||
+                       (simt_program_find_segments() && simt_grid_find_shared_and_map_device_variable_shadow());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
@@ -323,10 +324,10 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
             snprintf(negative, sizeof negative, " (%u is the unsigned value of %d)", dimension[i], (int)dimension[i]);
     }
     simt_format_source_line(call_site, location);
-    simt_fault_set_error_and_line(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name,
-                                  launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
-                                  launch->block.z, launch->dynamic_shared_bytes, negative, cudaGetErrorString(error),
-                                  why);
+    simt_fault_record_host_error(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>%s: %s%s", location, name,
+                                 launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
+                                 launch->block.z, launch->dynamic_shared_bytes, negative, cudaGetErrorString(error),
+                                 why);
     return simt_set_last_error(error);
 }
 
@@ -360,8 +361,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_find_shared_and_map_shadows() ||
-        !simt_grid_allocate_first_block())
+    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() ||
+        !simt_grid_find_shared_and_map_device_variable_shadow() || !simt_grid_allocate_first_block())
         /* Blocks later launches, because they would read what this one should have written. */
         return simt_set_error_blocking_launches(simt_fault_no_address_space());
     if (!launch->name)
@@ -382,7 +383,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (error != cudaSuccess)
         return simt_set_error_blocking_launches(error);
     /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
-    error = check_shared(launch, simt_accessed_static_bytes_unless_all_fit(launch->dynamic_shared_bytes), &why);
+    error = check_shared(launch, simt_accessed_static_bytes_or_0_if_all_fit(launch->dynamic_shared_bytes), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, call_site);
 }
 

@@ -275,7 +275,7 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
         return cudaSuccess;
     simt_arena_describe_address((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_format_source_line(pc, location);
-    simt_fault_set_error_and_line(
+    simt_fault_record_host_error(
         cudaErrorInvalidValue,
         "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_ADVICE_PREFIX
         "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",

@@ -138,7 +138,7 @@ void simt_find_event_replay_limits(const struct warp *warp, struct source_positi
 
 uint64_t simt_replay_limit_as_key_at_depth_of(struct source_position limit, uint64_t other_key)
 {
-    while (limit.call_frame && (limit.position_key & KEY_DEPTH_MASK) < (other_key & KEY_DEPTH_MASK))
+    while (limit.call_frame && (limit.position_key & KEY_CALLS_LEFT_MASK) < (other_key & KEY_CALLS_LEFT_MASK))
         limit = position_of_frame(limit.call_frame);
     return limit.position_key;
 }

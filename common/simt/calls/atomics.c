@@ -126,7 +126,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
 static void complete_atomic(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {
     if (simt_running.lane)
-        simt_order_record_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE_EXCHANGE || !failed, true);
+        simt_order_record_strong_access((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE_EXCHANGE || !failed, true);
 }
 
 /** The value of clock64(): it advances with each call, and by the duration of each sleep. */
@@ -140,8 +140,8 @@ void simt_sleep(unsigned nanoseconds)
 
     if (!simt_running.lane)
         simt_reject_host_call("__nanosleep", SIMT_RETURN_ADDRESS());
-    simt_loop_watchdog.num_polls_since_progress += simt_loop_watchdog.num_polls_since_progress > 0 ? POLLS_OF_A_TURN
-                                                                                                   : 0;
+    simt_launch_progress.num_polls_since_progress += simt_launch_progress.num_polls_since_progress > 0 ? POLLS_OF_A_TURN
+                                                                                                       : 0;
     cycles += nanoseconds;
     simt_running.has_called_nanosleep = true;
     simt_lane_suspend();
@@ -169,14 +169,14 @@ static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
         if (op == SIMT_ATOMIC_COMPARE_EXCHANGE)                                                                   \
             simt_exempt_load_before_cas_from_races(address, sizeof *word);                                        \
         if (simt_running.lane)                                                                                    \
-            simt_record_poll(address);                                                                            \
+            simt_record_possible_poll(address);                                                                   \
         simt_check_and_record_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,            \
                                      op != SIMT_ATOMIC_EXCHANGE, SIMT_RETURN_ADDRESS());                          \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \
-        simt_loop_watchdog.num_polls_since_progress =                                                             \
-            *word == old ? simt_loop_watchdog.num_polls_since_progress + POLLS_OF_AN_ATOMIC : 0;                  \
+        simt_launch_progress.num_polls_since_progress =                                                           \
+            *word == old ? simt_launch_progress.num_polls_since_progress + POLLS_OF_AN_ATOMIC : 0;                \
         complete_atomic(address, sizeof *word, op, old != compare);                                               \
         return old;                                                                                               \
     }

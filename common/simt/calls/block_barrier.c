@@ -26,7 +26,7 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
     warp->lanes_at_barrier |= self;
     simt_running.block->barrier_predicate_sum += predicate != 0;
     simt_order.packed_last_load = 0;
-    simt_loop_watchdog.num_collective_arrivals++;
+    simt_launch_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return simt_running.block->barrier_result;
 }

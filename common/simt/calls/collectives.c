@@ -158,7 +158,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     lane->wait_site = site;
     lane->barrier_id = 0;
     simt_order.packed_last_load = 0;
-    simt_loop_watchdog.num_collective_arrivals++;
+    simt_launch_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return warp->collective_value[i];
 }
@@ -248,8 +248,8 @@ void simt_lanes_reconverge(unsigned mark_number)
 
     if (!lane)
         return;
-    lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
-                                                                               << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = (lane->next_position_key & KEY_CALLS_LEFT_MASK) | (uint64_t)mark_number
+                                                                                    << KEY_BASIC_BLOCK_SHIFT;
     arrive_and_wait(SIMT_MASK_OF_ACTIVE_LANES, COLLECTIVE_JOIN, 0, 0, SIMT_RETURN_ADDRESS());
 }
 
@@ -293,7 +293,8 @@ struct simt_fragment_words simt_ldmatrix(const void *row, unsigned num_matrices,
     return rows.fragments;
 }
 
-void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_element_type type)
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8],
+               enum simt_mma_element_type type)
 {
     struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
 

@@ -151,7 +151,7 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
                                  .space = space};
 
     if (touch.what == ACCESS_STORE)
-        simt_loop_watchdog.num_polls_since_progress = 0;
+        simt_launch_progress.num_polls_since_progress = 0;
     if (touch.what == ACCESS_LOAD)
         simt_running.lane->loads_since_poll_hash = simt_running.lane->loads_since_poll_hash * 31 + address;
     if (!stores(touch))
@@ -320,7 +320,7 @@ static bool is_in_device_table(uintptr_t address)
            simt_program.read_only_device_high - simt_program.read_only_device_low;
 }
 
-void simt_fault_if_displaced_out_of_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
+void simt_fault_if_from_out_of_bounds_index(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES;
     const uintptr_t shared = meant - simt_memory.shared_begin;
@@ -415,10 +415,10 @@ static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintp
         !simt_arena_describe_address(address, where, sizeof where))
         return;
     simt_format_source_line(pc, location);
-    simt_fault_set_error_and_line(cudaErrorIllegalAddress,
-                                  "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
-                                  "compare the index with the number of elements",
-                                  location, store ? "writes" : "reads", bytes, where);
+    simt_fault_record_host_error(cudaErrorIllegalAddress,
+                                 "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_ADVICE_PREFIX
+                                 "compare the index with the number of elements",
+                                 location, store ? "writes" : "reads", bytes, where);
     simt_set_error_blocking_launches(cudaErrorIllegalAddress);
     simt_reported_host_access_address = address;
 }
@@ -523,7 +523,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             fault_misaligned(address, bytes, touch.what, pc);
         return;
     }
-    simt_fault_if_displaced_out_of_bounds(address, bytes, touch.what, pc);
+    simt_fault_if_from_out_of_bounds_index(address, bytes, touch.what, pc);
     if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes) {
         if (address % bytes != 0)
             fault_misaligned(address, bytes, touch.what, pc);
@@ -608,7 +608,7 @@ void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE])
                                     text);
 }
 
-void simt_record_poll(const void *address)
+void simt_record_possible_poll(const void *address)
 {
     const struct shadow_cell *cell = cell_at((uintptr_t)address);
 
@@ -616,12 +616,12 @@ void simt_record_poll(const void *address)
 
     if (lane->loads_since_poll_hash !=
         lane->loads_hash_at_poll) /* the lane's loads since its last poll differ from those before it */
-        simt_loop_watchdog.num_polls_since_progress = 0;
+        simt_launch_progress.num_polls_since_progress = 0;
     lane->loads_hash_at_poll = lane->loads_since_poll_hash;
     lane->loads_since_poll_hash = 0;
     lane->num_polls++;
-    simt_loop_watchdog.num_polls++;
-    simt_loop_watchdog.num_polls_since_progress++;
+    simt_launch_progress.num_polls++;
+    simt_launch_progress.num_polls_since_progress++;
     last_polled = (uintptr_t)address;
     if (cell)
         simt_last_polls[simt_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
@@ -642,12 +642,12 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         touch.kind = ATOMIC_VOLATILE_STORE;
     }
     if (store)
-        simt_loop_watchdog.num_polls_since_progress = 0;
+        simt_launch_progress.num_polls_since_progress = 0;
     else
-        simt_record_poll(pointer);
+        simt_record_possible_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
-        simt_order_record_atomic((uintptr_t)pointer, bytes, store, !store);
+        simt_order_record_strong_access((uintptr_t)pointer, bytes, store, !store);
 }
 
 /**
@@ -831,15 +831,15 @@ void __tsan_func_entry(void *call_site)
     if (!lane)
         return;
     check_stack(lane, SIMT_RETURN_ADDRESS());
-    lane->call_depth -= KEY_CALL_DEPTH_UNIT;
-    simt_running.block->call_sites[lane->thread][(lane->call_depth >> KEY_DEPTH_SHIFT) % MAX_CALL_SITES] =
+    lane->calls_left -= KEY_CALLS_LEFT_UNIT;
+    simt_running.block->call_sites[lane->thread][(lane->calls_left >> KEY_CALLS_LEFT_SHIFT) % MAX_CALL_SITES] =
         (uintptr_t)call_site;
 }
 
 void __tsan_func_exit(void)
 {
     if (simt_running.lane)
-        simt_running.lane->call_depth += KEY_CALL_DEPTH_UNIT;
+        simt_running.lane->calls_left += KEY_CALLS_LEFT_UNIT;
 }
 
 void simt_fault_if_kernel_calls_host_function(const char *name)
@@ -868,8 +868,8 @@ void simt_basic_block_begins(unsigned mark_number)
 
     if (!lane)
         return;
-    lane->next_position_key = (lane->next_position_key & KEY_DEPTH_MASK) | (uint64_t)mark_number
-                                                                               << KEY_BASIC_BLOCK_SHIFT;
+    lane->next_position_key = (lane->next_position_key & KEY_CALLS_LEFT_MASK) | (uint64_t)mark_number
+                                                                                    << KEY_BASIC_BLOCK_SHIFT;
     record(SIMT_RETURN_ADDRESS(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
@@ -879,17 +879,17 @@ uint64_t simt_call_begins(unsigned mark_number)
 
     if (!lane)
         return 0;
-    const uint64_t saved_key = lane->next_position_key;
+    const uint64_t saved_position_key = lane->next_position_key;
 
-    lane->next_position_key = ((saved_key & KEY_DEPTH_MASK) - KEY_CALL_DEPTH_UNIT) | (uint64_t)mark_number
-                                                                                         << KEY_BASIC_BLOCK_SHIFT;
-    return saved_key;
+    lane->next_position_key = ((saved_position_key & KEY_CALLS_LEFT_MASK) - KEY_CALLS_LEFT_UNIT) |
+                              (uint64_t)mark_number << KEY_BASIC_BLOCK_SHIFT;
+    return saved_position_key;
 }
 
-void simt_call_ends(uint64_t saved_key)
+void simt_call_ends(uint64_t saved_position_key)
 {
     if (simt_running.lane)
-        simt_running.lane->next_position_key = saved_key;
+        simt_running.lane->next_position_key = saved_position_key;
 }
 
 /**

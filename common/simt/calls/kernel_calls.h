@@ -16,7 +16,7 @@
 void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned element_bytes, bool in_block,
                                   bool reads_old_value, uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
-void simt_record_poll(const void *address);
+void simt_record_possible_poll(const void *address);
 
 /** Describes the word that the launch's last poll read, as simt_describe_position_in_array() does. */
 void simt_describe_last_polled_word(char text[ARRAY_TEXT_SIZE]);
@@ -79,7 +79,7 @@ void simt_exempt_load_before_cas_from_races(const void *cas_pointer, unsigned by
  * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
  * SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES.
  */
-void simt_fault_if_displaced_out_of_bounds(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc);
+void simt_fault_if_from_out_of_bounds_index(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc);
 
 /**
  * Completes every collective of `warp` whose lanes have all arrived. If `also_of_active_lanes`, because no lane can

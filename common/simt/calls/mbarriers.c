@@ -226,7 +226,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .epoch = simt_order.epoch,
                                         .pc = pc};
     simt_running.block->first_mbarrier = number;
-    simt_advise_on_mbarrier_arrivals_hook = advise_on_arrivals;
+    simt_advise_on_race_due_to_mbarrier_hook = advise_on_arrivals;
     memcpy(address, &name, sizeof name);
     record_use(address, MBARRIER_INIT, arrivals, 0, pc);
 }
@@ -430,7 +430,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
         warp->ready_lanes &= ~self;
         warp->lanes_at_mbarrier |= self;
         barriers[number].waiting++;
-        simt_loop_watchdog.num_collective_arrivals++;
+        simt_launch_progress.num_collective_arrivals++;
         simt_lane_suspend();
     }
     struct barrier *const barrier = &barriers[number];
@@ -674,7 +674,7 @@ static void issue(struct bulk_copy *copy, void *address)
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.is_watched))
-        simt_record_bulk_copy_event_if_watched(copy->pc, simt_bulk_copy_packed_source_offset(number),
+        simt_record_bulk_copy_event_if_watched(copy->pc, simt_bulk_copy_source_event_offset(number),
                                                bulk_copy_bytes(copy),
                                                (uintptr_t)copy->destination - simt_memory.shared_begin);
 }

@@ -10,19 +10,19 @@
 
 enum { ROWS = 16, DEPTH = 16, MMA_COLUMNS = 8, WMMA_COLUMNS = 16 };
 
-static float number_of(uint16_t bits, enum simt_element_type number)
+static float number_of(uint16_t bits, enum simt_mma_element_type number)
 {
     return number == SIMT_HALF ? half_bits_to_float(bits) : bfloat16_bits_to_float(bits);
 }
 
 /** Converts the two packed numbers of a word to floats and stores them `apart` elements apart. */
-static void unpack(uint32_t word, enum simt_element_type number, float *to, size_t apart)
+static void unpack(uint32_t word, enum simt_mma_element_type number, float *to, size_t apart)
 {
     to[0] = number_of((uint16_t)word, number);
     to[apart] = number_of((uint16_t)(word >> 16), number);
 }
 
-void simt_complete_mma(const uint64_t lane_addresses[WARP_LANES], enum simt_element_type type)
+void simt_complete_mma(const uint64_t lane_addresses[WARP_LANES], enum simt_mma_element_type type)
 {
     float a[ROWS][DEPTH], b[DEPTH][MMA_COLUMNS], d[ROWS][MMA_COLUMNS];
 
@@ -51,7 +51,7 @@ void simt_complete_mma(const uint64_t lane_addresses[WARP_LANES], enum simt_elem
     }
 }
 
-void simt_complete_wmma(const uint64_t lane_addresses[WARP_LANES], enum simt_element_type type)
+void simt_complete_wmma(const uint64_t lane_addresses[WARP_LANES], enum simt_mma_element_type type)
 {
     float b[DEPTH][WMMA_COLUMNS];
     float d[WARP_LANES][WMMA_COLUMNS / 2];

@@ -44,8 +44,8 @@ struct wmma_fragments {
  * They are added to d one after another, in ascending order of k, and each sum is rounded to nearest. A GPU adds
  * several products at a time, in an undocumented order and with truncation, so its results differ in the last bits.
  */
-void simt_complete_mma(const uint64_t lane_addresses[WARP_LANES], enum simt_element_type type);
-void simt_complete_wmma(const uint64_t lane_addresses[WARP_LANES], enum simt_element_type type);
+void simt_complete_mma(const uint64_t lane_addresses[WARP_LANES], enum simt_mma_element_type type);
+void simt_complete_wmma(const uint64_t lane_addresses[WARP_LANES], enum simt_mma_element_type type);
 
 /**
  * Stores elements 2 (i % 4) and 2 (i % 4) + 1 of row i / 4 of each matrix (of column i / 4 if `transposed`) in lane i's

@@ -148,7 +148,7 @@ enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 400000 };
 
 static struct silence {
     pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */
-    struct loop_watchdog watchdog;
+    struct launch_progress progress;
     const struct lane *lane;
     const struct lane_event *cursor;
     uint64_t ticks, limit;
@@ -171,8 +171,8 @@ static void on_tick(uintptr_t pc)
         return;
     }
     if (!lane || lane != silence.lane || lane->next_event != silence.cursor ||
-        memcmp(&simt_loop_watchdog, &silence.watchdog, sizeof simt_loop_watchdog) != 0) {
-        silence.watchdog = simt_loop_watchdog;
+        memcmp(&simt_launch_progress, &silence.progress, sizeof simt_launch_progress) != 0) {
+        silence.progress = simt_launch_progress;
         silence.lane = lane;
         silence.cursor = lane ? lane->next_event : NULL;
         silence.ticks = 0;
@@ -228,7 +228,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (address - (simt_running.lane->stack_low - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES || /* in the guard */
         simt_running.lane->stack_low - interrupted_stack(context) < MAX_FRAME_BYTES)
         simt_fault_stack_overflow(pc);
-    simt_fault_if_displaced_out_of_bounds(address, 0, ACCESS_LOAD, pc);
+    simt_fault_if_from_out_of_bounds_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "accesses an address where no memory is" SIMT_ADVICE_PREFIX
                     "check the pointer, and the index that is added to it");

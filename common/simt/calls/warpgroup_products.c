@@ -231,7 +231,7 @@ static struct product *add_product(struct products *products)
                : NULL;
 }
 
-bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_addresses[WARP_LANES])
+bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_operands_addresses[WARP_LANES])
 {
     const struct lane *const first = simt_running.warp_lanes;
     struct products *const products = warp->wgmma_products;
@@ -239,7 +239,7 @@ bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_a
     struct product *const product = add_product(products);
 
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        parts[lane] = (const struct wgmma_lane_operands *)(uintptr_t)lane_addresses[lane];
+        parts[lane] = (const struct wgmma_lane_operands *)(uintptr_t)lane_operands_addresses[lane];
         if (parts[lane]->a_descriptor == parts[0]->a_descriptor &&
             parts[lane]->b_descriptor == parts[0]->b_descriptor && parts[lane]->num_sums == parts[0]->num_sums)
             continue;

@@ -21,7 +21,7 @@ struct wgmma_lane_operands {
  */
 void simt_product_check_and_record_operand_reads(const struct wgmma_lane_operands *operands, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
-bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_addresses[WARP_LANES]);
+bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_operands_addresses[WARP_LANES]);
 
 /** Executes a wgmma.fence for a warp. Returns false if out of memory. */
 bool simt_products_record_fence(struct warp *warp);

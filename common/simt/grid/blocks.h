@@ -35,12 +35,12 @@ enum block_state simt_block_run_turn(struct block *block);
  * On the first call, finds this OS thread's shared memory and maps the shadow of device variables. Returns false if out
  * of memory.
  */
-bool simt_grid_find_shared_and_map_shadows(void);
+bool simt_grid_find_shared_and_map_device_variable_shadow(void);
 
 /**
  * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
- * from simt_grid_find_shared_and_map_shadows() because a process forked for a launch allocates a new block, which is
- * faster than copying that of its parent.
+ * from simt_grid_find_shared_and_map_device_variable_shadow() because a process forked for a launch allocates a new
+ * block, which is faster than copying that of its parent.
  */
 bool simt_grid_allocate_first_block(void);
 

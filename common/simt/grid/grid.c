@@ -147,7 +147,7 @@ static size_t data_shadow_bytes(void)
            sizeof(struct shadow_cell);
 }
 
-bool simt_grid_find_shared_and_map_shadows(void)
+bool simt_grid_find_shared_and_map_device_variable_shadow(void)
 {
     if (!simt_find_shared_memory(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
@@ -180,7 +180,7 @@ static void block_shape(struct block *block, const struct launch *launch)
         lane->thread = i;
         lane->thread_index = simt_thread_index(i);
         if (i >= block->num_prepared_fibers) {
-            unsigned char *stack = fiber_stack_lowest_byte(&block->stacks, i);
+            unsigned char *stack = fiber_stack_lowest_kernel_byte(&block->stacks, i);
 
             lane->stack_low = (uintptr_t)stack;
             ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames poisoned */
@@ -311,7 +311,7 @@ static void run_in_turn(uint64_t blocks)
     const uint64_t round = simt_turns_begin_round_get_hash();
 
     show_progress(0, blocks);
-    simt_loop_watchdog.num_resident_blocks = 1;
+    simt_launch_progress.num_resident_blocks = 1;
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         const uint32_t number = (uint32_t)simt_turns_block_or_warp_at(round, i, blocks);
 
@@ -324,7 +324,7 @@ static void run_in_turn(uint64_t blocks)
         forget(live[0]);
         simt_order_end_block(&simt_order.order_within_block);
         NOTIFY_OBSERVERS(blocks_ended, 1);
-        simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_num_counted_events();
+        simt_launch_progress.events_at_last_block_end = simt_launch_progress_num_counted_events();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -407,7 +407,7 @@ static void run_together(struct block *const *blocks, unsigned count)
 
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNNING;
-    simt_loop_watchdog.num_resident_blocks = count;
+    simt_launch_progress.num_resident_blocks = count;
     while (done < count && !simt_faulted) {
         const uint64_t round = simt_turns_begin_round_get_hash();
         bool ran = false;
@@ -424,7 +424,7 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_first_turn(blocks[i]);
             states[i] = simt_block_run_turn(blocks[i]);
             if (states[i] == BLOCK_DONE) {
-                simt_loop_watchdog.events_at_last_block_end = simt_loop_watchdog_num_counted_events();
+                simt_launch_progress.events_at_last_block_end = simt_launch_progress_num_counted_events();
                 done++;
             }
             block_leave(blocks[i]);

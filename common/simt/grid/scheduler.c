@@ -69,7 +69,7 @@ static void park_events(struct warp *warp, lane_mask ran)
         memcpy(simt_running.block->parked_events + (size_t)lane->thread * LANE_EVENT_CAPACITY,
                lane->first_unreplayed_event, lane->num_parked_events * sizeof *lane->first_unreplayed_event);
         if (lane->num_polls == 0 && (ran & warp->ready_lanes & lane_bit(i)))
-            simt_loop_watchdog.num_polls_since_progress = 0;
+            simt_launch_progress.num_polls_since_progress = 0;
     }
     warp->has_parked_events = true;
 }
@@ -166,10 +166,10 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 static void check_budget(struct warp *warp)
 {
     enum { EVENTS_PER_POLL = 4 }; /* events charged per poll; small, so that threads may poll for a long time */
-    const bool in_vain = simt_loop_watchdog.num_polls_since_progress >= simt_event_limit / EVENTS_PER_POLL;
-    const int64_t events = simt_loop_watchdog_num_counted_events() - simt_loop_watchdog.events_at_last_block_end;
+    const bool in_vain = simt_launch_progress.num_polls_since_progress >= simt_event_limit / EVENTS_PER_POLL;
+    const int64_t events = simt_launch_progress_num_counted_events() - simt_launch_progress.events_at_last_block_end;
 
-    if (!in_vain && events / (int64_t)simt_loop_watchdog.num_resident_blocks < (int64_t)simt_event_limit)
+    if (!in_vain && events / (int64_t)simt_launch_progress.num_resident_blocks < (int64_t)simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready_lanes ? warp->ready_lanes : warp->lanes);
     const struct lane *lane = &simt_running.warp_lanes[i];
@@ -185,7 +185,7 @@ static void check_budget(struct warp *warp)
             "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
             "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
             *word ? ", for a value" : "", word, *word ? "," : "",
-            (double)simt_loop_watchdog.num_polls_since_progress / 1e6, also);
+            (double)simt_launch_progress.num_polls_since_progress / 1e6, also);
         return;
     }
     char number[NUMBER_TEXT_SIZE];
@@ -254,14 +254,14 @@ void simt_block_reset(struct block *block)
             warp->faulted_lanes = warp->fully_replayed_lanes = 0;
         warp->lanes_at_iteration_end = 0;
         warp->ordering.syncwarp_ordered_before_epoch = warp->ordering.partially_synced_lanes = 0;
-        warp->num_unresolved_branches = 0;
+        warp->num_branches_awaiting_successors = 0;
         warp->num_accesses_bypassing_collectives = warp->lanes_past_bypassed_collective = 0;
         warp->has_parked_events = false;
         memset(warp->collective_mask, 0, sizeof warp->collective_mask);
     }
     for (unsigned i = 0; i < block->num_threads; i++) {
-        block->lane[i].next_position_key = KEY_DEPTH_OUTSIDE_KERNEL;
-        block->lane[i].call_depth = KEY_DEPTH_OUTSIDE_KERNEL;
+        block->lane[i].next_position_key = KEY_CALLS_LEFT_OUTSIDE_KERNEL;
+        block->lane[i].calls_left = KEY_CALLS_LEFT_OUTSIDE_KERNEL;
         block->lane[i].access_exceeds_event_buffer = false;
         block->lane[i].packed_last_load = 0;
         block->lane[i].awaited_mbarrier = 0;

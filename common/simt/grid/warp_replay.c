@@ -24,7 +24,7 @@ uintptr_t simt_last_replayed_pc;
  * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
  * already been reported.
  */
-static void branch_diverges(struct unresolved_branch *branch, uint64_t successor, uintptr_t pc)
+static void branch_diverges(struct branch_awaiting_successors *branch, uint64_t successor, uintptr_t pc)
 {
     if (branch->successor_key == successor || branch->has_diverged)
         return;
@@ -38,8 +38,8 @@ static void branch_diverges(struct unresolved_branch *branch, uint64_t successor
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
-    for (int i = 0; i < warp->num_unresolved_branches;) {
-        struct unresolved_branch *branch = &warp->unresolved_branches[i];
+    for (int i = 0; i < warp->num_branches_awaiting_successors;) {
+        struct branch_awaiting_successors *branch = &warp->branches_awaiting_successors[i];
 
         if (branch->unresolved_lanes & group) {
             if (branch->successor_key == 0) {
@@ -50,7 +50,7 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
             }
             branch->unresolved_lanes &= ~group;
             if (branch->unresolved_lanes == 0) {
-                *branch = warp->unresolved_branches[--warp->num_unresolved_branches];
+                *branch = warp->branches_awaiting_successors[--warp->num_branches_awaiting_successors];
                 continue;
             }
         }
@@ -61,8 +61,9 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
 static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
     NOTIFY_OBSERVERS(basic_block_issued, group);
-    if (warp->num_unresolved_branches == 1 && warp->unresolved_branches[0].unresolved_lanes == group) {
-        struct unresolved_branch *branch = &warp->unresolved_branches[0];
+    if (warp->num_branches_awaiting_successors == 1 &&
+        warp->branches_awaiting_successors[0].unresolved_lanes == group) {
+        struct branch_awaiting_successors *branch = &warp->branches_awaiting_successors[0];
 
         /*
          * All lanes of the group continue at one block; the branch diverged only if other lanes continued at a
@@ -70,11 +71,12 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
          */
         if (branch->successor_key != 0)
             branch_diverges(branch, key, pc);
-        *branch = (struct unresolved_branch){.unresolved_lanes = group};
+        *branch = (struct branch_awaiting_successors){.unresolved_lanes = group};
         return;
     }
     steps_leave(warp, group, key, pc);
-    warp->unresolved_branches[warp->num_unresolved_branches++] = (struct unresolved_branch){.unresolved_lanes = group};
+    warp->branches_awaiting_successors[warp->num_branches_awaiting_successors++] = (struct branch_awaiting_successors){
+        .unresolved_lanes = group};
 }
 
 /**
@@ -159,7 +161,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     FOR_EACH_LANE (i, group)
         lanes[i].first_unreplayed_event += run;
     simt_last_replayed_pc = lead[run - 1].pc;
-    simt_loop_watchdog.num_replayed_events += run * lane_count(group);
+    simt_launch_progress.num_replayed_events += run * lane_count(group);
 }
 
 /**
@@ -332,7 +334,7 @@ void simt_replay_events_as_warp_instructions(struct warp *warp)
 
     if (WARP_LANES == 64)
         simt_find_event_replay_limits(warp, limits);
-    if (SIMT_UNLIKELY(simt_loop_watchdog.num_polls_since_progress >= POLLS_WHILE_STARVED))
+    if (SIMT_UNLIKELY(simt_launch_progress.num_polls_since_progress >= POLLS_WHILE_STARVED))
         issue_starved(warp, lanes, limits);
 
     for (;;) {

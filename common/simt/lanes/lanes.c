@@ -17,17 +17,17 @@ const struct observer *simt_observers[3];
 
 struct running_state simt_running;
 struct launch simt_current_launch;
-struct loop_watchdog simt_loop_watchdog;
+struct launch_progress simt_launch_progress;
 
 void simt_store_lane_callers(uintptr_t callers[NUM_FAULT_CALLERS])
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_CALLS_LEFT_OUTSIDE_KERNEL - KEY_CALLS_LEFT_UNIT) >> KEY_CALLS_LEFT_SHIFT;
     const struct lane *lane = simt_running.lane;
     unsigned count = 0;
 
     if (!lane)
         return;
-    for (uint64_t call = lane->call_depth >> KEY_DEPTH_SHIFT; call < kernel && count < NUM_FAULT_CALLERS; call++)
+    for (uint64_t call = lane->calls_left >> KEY_CALLS_LEFT_SHIFT; call < kernel && count < NUM_FAULT_CALLERS; call++)
         callers[count++] = simt_running.block->call_sites[lane->thread][call % MAX_CALL_SITES];
 }
 
@@ -117,8 +117,8 @@ void simt_end_faulted_lane(uintptr_t pc)
 /** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT_SIZE])
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
-    const uint64_t first = lane->call_depth >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_CALLS_LEFT_OUTSIDE_KERNEL - KEY_CALLS_LEFT_UNIT) >> KEY_CALLS_LEFT_SHIFT;
+    const uint64_t first = lane->calls_left >> KEY_CALLS_LEFT_SHIFT;
     char more[STACK_TEXT_SIZE];
 
     simt_format_inlined_call_lines(lane->wait_site, text);

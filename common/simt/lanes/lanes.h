@@ -55,7 +55,7 @@ enum {
     LANE_EVENT_CAPACITY = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
-    KEY_DEPTH_SHIFT = 48,
+    KEY_CALLS_LEFT_SHIFT = 48,
     KEY_BASIC_BLOCK_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
     KEY_STEP_SHIFT = 14,        /**< bit position, in a key, of the step's number */
     EVENT_OFFSET_IN_PROGRAM_DATA_SHIFT =
@@ -63,12 +63,12 @@ enum {
     MAX_CALL_SITES = 16, /**< number of a lane's innermost calls whose call sites are kept */
     MAX_ACCESSES_BYPASSING_COLLECTIVES = 64,
 };
-#define EVENT_OFFSET_MASK            ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
-#define EVENT_OFFSET_IN_PROGRAM_DATA (UINT64_C(1) << EVENT_OFFSET_IN_PROGRAM_DATA_SHIFT)
-#define KEY_DEPTH_MASK               (UINT64_C(0xffff) << KEY_DEPTH_SHIFT)
-#define KEY_DEPTH_OUTSIDE_KERNEL     KEY_DEPTH_MASK
-#define KEY_CALL_DEPTH_UNIT          (UINT64_C(1) << KEY_DEPTH_SHIFT)
-#define KEY_STEP_UNIT                (UINT64_C(1) << KEY_STEP_SHIFT)
+#define EVENT_OFFSET_MASK             ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
+#define EVENT_OFFSET_IN_PROGRAM_DATA  (UINT64_C(1) << EVENT_OFFSET_IN_PROGRAM_DATA_SHIFT)
+#define KEY_CALLS_LEFT_MASK           (UINT64_C(0xffff) << KEY_CALLS_LEFT_SHIFT)
+#define KEY_CALLS_LEFT_OUTSIDE_KERNEL KEY_CALLS_LEFT_MASK
+#define KEY_CALLS_LEFT_UNIT           (UINT64_C(1) << KEY_CALLS_LEFT_SHIFT)
+#define KEY_STEP_UNIT                 (UINT64_C(1) << KEY_STEP_SHIFT)
 
 enum mbarrier_operation {
     MBARRIER_INIT,
@@ -98,7 +98,7 @@ struct lane {
     struct lane_event *next_event; /**< where the next event is recorded */
     struct lane_event *event_buffer_end;
     uint64_t next_position_key; /**< key of the lane's next event */
-    uint64_t call_depth;        /**< number of non-inlined calls in progress, in the form that the key uses */
+    uint64_t calls_left;        /**< largest number of non-inlined calls minus those in progress, as in the key */
     uintptr_t stack_low;        /**< lowest byte of the fiber's stack */
     void *stack_pointer;        /**< saved stack pointer while suspended */
     uint32_t thread;            /**< thread number in the block */
@@ -121,7 +121,7 @@ struct lane {
     uintptr_t register_request_site; /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t requested_registers;    /**< number of registers last requested; 0 if none were requested */
     uint32_t register_requests_hash; /**< hash of all the lane's requests */
-    uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct loop_watchdog) */
+    uint32_t num_polls; /**< number of the lane's polls in this turn of its warp (see struct launch_progress) */
     uintptr_t loads_since_poll_hash; /**< hash of the addresses of the lane's plain loads since its last poll */
     uintptr_t loads_hash_at_poll;    /**< value of `loads_since_poll_hash` at the last poll */
 };
@@ -136,7 +136,7 @@ struct access_bypassing_collective {
 };
 
 /** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
-struct unresolved_branch {
+struct branch_awaiting_successors {
     lane_mask unresolved_lanes; /**< lanes whose next block is not known yet */
     uint32_t has_diverged;
     uint64_t successor_key; /**< key of the first next block that became known; 0 until then */
@@ -154,9 +154,9 @@ struct warp {
     lane_mask faulted_lanes; /**< lanes that a fault ended, and lanes that would wait for these at a collective */
     lane_mask fully_replayed_lanes; /**< returned lanes that the replay has processed */
     bool has_parked_events;         /**< events of some lanes have been saved */
-    int num_unresolved_branches;
+    int num_branches_awaiting_successors;
     unsigned first_thread; /**< thread number of lane 0 */
-    struct unresolved_branch unresolved_branches[WARP_LANES];
+    struct branch_awaiting_successors branches_awaiting_successors[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
     lane_mask collective_mask[WARP_LANES];
@@ -196,7 +196,7 @@ struct block {
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
-    /** Call sites of each thread's calls in progress, indexed by call depth modulo MAX_CALL_SITES. */
+    /** Call sites of each thread's calls in progress, indexed by lane.calls_left modulo MAX_CALL_SITES. */
     uintptr_t call_sites[BLOCK_THREADS][MAX_CALL_SITES];
 };
 
@@ -231,11 +231,11 @@ struct running_state {
  * Counts that grow as long as a launch's threads run: replayed events, arrivals at shuffles, votes and barriers, and
  * polls (volatile loads and atomics). The scheduler compares them with its limit on events, to detect endless loops.
  */
-struct loop_watchdog {
+struct launch_progress {
     uint64_t num_replayed_events;
     uint64_t num_collective_arrivals;
     uint64_t num_polls;
-    /** Value of simt_loop_watchdog_num_counted_events() when the last block ended, which is progress. */
+    /** Value of simt_launch_progress_num_counted_events() when the last block ended, which is progress. */
     int64_t events_at_last_block_end;
     uint64_t num_resident_blocks; /**< more than 1 in a cooperative launch */
     /**
@@ -248,16 +248,16 @@ struct loop_watchdog {
 
 extern struct running_state simt_running;
 extern struct launch simt_current_launch;
-extern struct loop_watchdog simt_loop_watchdog;
+extern struct launch_progress simt_launch_progress;
 
 /**
  * Returns the number of events and arrivals so far that count towards the limit. A poll does not, but the branch of its
  * loop does: threads may poll for longer than they may run otherwise, but not for ever.
  */
-static inline int64_t simt_loop_watchdog_num_counted_events(void)
+static inline int64_t simt_launch_progress_num_counted_events(void)
 {
-    return (int64_t)(simt_loop_watchdog.num_replayed_events + simt_loop_watchdog.num_collective_arrivals) -
-           (int64_t)simt_loop_watchdog.num_polls;
+    return (int64_t)(simt_launch_progress.num_replayed_events + simt_launch_progress.num_collective_arrivals) -
+           (int64_t)simt_launch_progress.num_polls;
 }
 
 /** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
@@ -277,14 +277,14 @@ void simt_end_faulted_lane(uintptr_t pc);
  */
 static inline bool lanes_reached_same_call_addresses(const struct lane *a, const struct lane *b)
 {
-    const uint64_t kernel = (KEY_DEPTH_OUTSIDE_KERNEL - KEY_CALL_DEPTH_UNIT) >> KEY_DEPTH_SHIFT;
+    const uint64_t kernel = (KEY_CALLS_LEFT_OUTSIDE_KERNEL - KEY_CALLS_LEFT_UNIT) >> KEY_CALLS_LEFT_SHIFT;
     const uintptr_t *callers = simt_running.block->call_sites[a->thread];
     const uintptr_t *others = simt_running.block->call_sites[b->thread];
-    bool same = a->wait_site == b->wait_site && a->barrier_id == b->barrier_id && a->call_depth == b->call_depth;
+    bool same = a->wait_site == b->wait_site && a->barrier_id == b->barrier_id && a->calls_left == b->calls_left;
 
     if (a->barrier_id & NAMED_BARRIER)
         return a->barrier_id == b->barrier_id;
-    for (uint64_t call = a->call_depth >> KEY_DEPTH_SHIFT; same && call < kernel; call++)
+    for (uint64_t call = a->calls_left >> KEY_CALLS_LEFT_SHIFT; same && call < kernel; call++)
         same = callers[call % MAX_CALL_SITES] == others[call % MAX_CALL_SITES];
     return same;
 }

@@ -220,7 +220,7 @@ cudaError_t simt_fault_error(void)
     return fault.present ? fault.error : cudaSuccess;
 }
 
-void simt_fault_set_error_and_line(cudaError_t error, const char *format, ...)
+void simt_fault_record_host_error(cudaError_t error, const char *format, ...)
 {
     va_list arguments;
 
@@ -241,15 +241,15 @@ cudaError_t simt_fault_runtime_call(uintptr_t call_site, const char *name, cudaE
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     simt_format_source_line(call_site, location);
-    simt_fault_set_error_and_line(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
+    simt_fault_record_host_error(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
     return simt_set_last_error(error);
 }
 
 cudaError_t simt_fault_no_address_space(void)
 {
-    simt_fault_set_error_and_line(cudaErrorInitializationError,
-                                  "out of memory: the simulator reserves 1.3 GiB of address space, and "
-                                  "less can be had (a limit? ulimit -v shows it)");
+    simt_fault_record_host_error(cudaErrorInitializationError,
+                                 "out of memory: the simulator reserves 1.3 GiB of address space, and "
+                                 "less can be had (a limit? ulimit -v shows it)");
     return simt_set_last_error(cudaErrorInitializationError);
 }
 

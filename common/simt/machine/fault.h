@@ -47,7 +47,7 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
  * Records the error of a host call, such as a launch that is rejected before it begins. `format` must produce the
  * complete line of the message.
  */
-void simt_fault_set_error_and_line(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void simt_fault_record_host_error(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * Records the error of a runtime call that the host made at `call_site`: "FILE:LINE: NAME: ERROR: REASON". `format`

@@ -45,7 +45,7 @@ static inline size_t fiber_stack_stride_bytes(void)
 }
 
 /** Returns the lowest byte of stack `index` that a kernel may use. */
-static inline unsigned char *fiber_stack_lowest_byte(const struct fiber_stacks *stacks, unsigned index)
+static inline unsigned char *fiber_stack_lowest_kernel_byte(const struct fiber_stacks *stacks, unsigned index)
 {
     return stacks->base + FIBER_GUARD_BYTES + index * fiber_stack_stride_bytes() + fiber_stack_bytes / 3;
 }

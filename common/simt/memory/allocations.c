@@ -221,7 +221,7 @@ int32_t simt_arena_allocation_index(uint64_t offset, uint64_t *offset_in_allocat
     return (int32_t)index;
 }
 
-void simt_register_array(const void *begin, size_t bytes, const char *name)
+void simt_register_array_bounds(const void *begin, size_t bytes, const char *name)
 {
     const size_t offset = arena_offset(begin);
     struct allocation *const allocation = simt_arena.base && offset < simt_arena.used_end
@@ -408,7 +408,7 @@ struct host_write simt_host_write_before_unwritten(uintptr_t address)
     return word < at / 4 * 4 ? (struct host_write){0} : written;
 }
 
-const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes)
+const char *simt_words_between_count_and_number(const char *place, unsigned num_bytes)
 {
     if (*place < '0' || *place > '9')
         return "";
@@ -439,5 +439,5 @@ _Noreturn void simt_fault_inaccessible(uintptr_t address, uint32_t byte_mask, bo
                  history.allocation_site);
     simt_fault_here(cudaErrorIllegalAddress, pc, history.free_site ? "use after free" : "out-of-bounds global access",
                     "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_words_between_count_and_place(where, (unsigned)count), where, at);
+                    simt_words_between_count_and_number(where, (unsigned)count), where, at);
 }

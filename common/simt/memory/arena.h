@@ -30,7 +30,7 @@ struct allocation {
     size_t pitch;                 /**< for rows of cudaMallocPitch(): bytes from one row to the next, otherwise 0 */
     struct host_write last_host_write;
     bool host_may_copy_unwritten; /**< the host may copy unwritten bytes, because its own checks find them */
-    size_t array_offset;          /**< offset of the bytes that kernels may access: all, or simt_register_array()'s */
+    size_t array_offset; /**< offset of the bytes that kernels may access: all, or simt_register_array_bounds()'s */
     size_t array_bytes;
     char name[ARRAY_NAME_SIZE]; /**< "" if the array has no name */
 };

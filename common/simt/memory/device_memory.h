@@ -51,7 +51,7 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask);
  * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.
  */
-bool simt_arena_word_may_be_padding(uintptr_t address);
+bool simt_arena_unwritten_bytes_may_be_padding(uintptr_t address);
 /**
  * Describes an address relative to the allocation that contains it, or to one that it precedes or follows. Returns
  * false if the address is not in the arena.
@@ -88,7 +88,7 @@ uintptr_t simt_arena_free_site(uintptr_t address);
 bool simt_arena_is_freed(uintptr_t address);
 
 /** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
-size_t simt_arena_used_words(void);
+size_t simt_arena_high_water_words(void);
 
 /** Clears the accesses that the shadow of the arena has recorded, but not which bytes are marked. */
 void simt_arena_clear_recorded_accesses(void);
@@ -105,15 +105,15 @@ void simt_describe_position_in_array(uintptr_t address, bool shared, char text[A
  */
 void simt_shared_array_bounds(size_t offset, size_t *begin, size_t *end);
 /**
- * Returns the name that simt_register_array() gave the array at an address, or "". Stores the address's offset in the
- * array in *offset, and the array's size in *bytes.
+ * Returns the name that simt_register_array_bounds() gave the array at an address, or "". Stores the address's offset
+ * in the array in *offset, and the array's size in *bytes.
  */
 const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes);
 /**
  * Returns " that begin" if `place`, a text about `num_bytes` bytes, begins with a number, as "4 bytes before 'x'" does.
  * The words separate that number from the count.
  */
-const char *simt_words_between_count_and_place(const char *place, unsigned num_bytes);
+const char *simt_words_between_count_and_number(const char *place, unsigned num_bytes);
 
 /**
  * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
@@ -146,7 +146,7 @@ struct kernel_properties simt_kernel_properties(const void *kernel);
  * of called functions. Returns 0 if all such variables of the program fit alongside `dynamic_shared_bytes` of dynamic
  * shared memory.
  */
-size_t simt_accessed_static_bytes_unless_all_fit(size_t dynamic_shared_bytes);
+size_t simt_accessed_static_bytes_or_0_if_all_fit(size_t dynamic_shared_bytes);
 /** Returns the total size of all __constant__ variables in bytes. */
 size_t simt_total_constant_bytes(void);
 /**

@@ -53,7 +53,7 @@ struct access_history {
 
 /**
  * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
- * READERS_IN_HISTORY.
+ * READERS_WORD_IN_HISTORY.
  */
 struct access_history *simt_history_find_or_create(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */

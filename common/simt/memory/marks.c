@@ -108,7 +108,7 @@ void simt_arena_clear_unwritten(uintptr_t address, uint32_t byte_mask)
     simt_arena.marks_of_32_bytes[at / 32].unwritten_mask &= ~(byte_mask << at % 32);
 }
 
-bool simt_arena_word_may_be_padding(uintptr_t address)
+bool simt_arena_unwritten_bytes_may_be_padding(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
     const uint32_t unwritten = simt_arena.marks_of_32_bytes[at / 32].unwritten_mask >> (at & ~(size_t)7) % 32;
@@ -138,7 +138,8 @@ size_t simt_count_unwritten_bytes(size_t begin, size_t bytes, size_t *first_unwr
 
         if (unwritten == 0)
             at |= 31;
-        else if ((unwritten >> at % 32 & 1) && !simt_arena_word_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
+        else if ((unwritten >> at % 32 & 1) &&
+                 !simt_arena_unwritten_bytes_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
             *first_unwritten = count++ ? *first_unwritten : at;
     }
     return count;
@@ -152,7 +153,7 @@ void simt_arena_clear_recorded_accesses(void)
     }
 }
 
-size_t simt_arena_used_words(void)
+size_t simt_arena_high_water_words(void)
 {
     return simt_arena.used_end / 4;
 }

@@ -23,9 +23,9 @@
 #include <string.h>
 
 uintptr_t simt_pc_slots[1 << PC_SLOT_BITS];
-struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
+struct last_recorded_volatile_load simt_last_recorded_volatile_loads[BLOCK_THREADS];
 struct last_poll simt_last_polls[BLOCK_THREADS];
-bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
+bool (*simt_advise_on_race_due_to_mbarrier_hook)(char *text, size_t size);
 uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc, bool (*matches)(uintptr_t address, uintptr_t reference),
                                               uintptr_t reference);
 
@@ -274,7 +274,7 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
     const struct overlapping_launch *launch = simt_overlapped_launch_at(past->epoch);
-    const struct overlapping_launch *missing = simt_launch_without_dependency_sync_since(past->epoch);
+    const struct overlapping_launch *missing = simt_launch_breaking_sync_chain_since(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
     simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
@@ -331,7 +331,8 @@ static void fault_race(const struct past_access *past, struct word_access access
     simt_describe_position_in_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     if (in_block && (*advice == SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK[0] || !*advice) &&
         (past->access_kind == PAST_READ || access.access_type == ACCESS_LOAD) &&
-        simt_advise_on_mbarrier_arrivals_hook && simt_advise_on_mbarrier_arrivals_hook(of_mbarrier, sizeof of_mbarrier))
+        simt_advise_on_race_due_to_mbarrier_hook &&
+        simt_advise_on_race_due_to_mbarrier_hook(of_mbarrier, sizeof of_mbarrier))
         advice = of_mbarrier;
     if (racing->update) {
         advise_on_update(racing->update, in_block, of_update, sizeof of_update);
@@ -453,8 +454,8 @@ static void describe_other_store(uintptr_t pc, const char *otherwise, char *text
              pc, pc, otherwise);
 }
 
-void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,
-                                              enum access_type access, uintptr_t pc)
+void simt_record_suspected_uninitialised_shared_read(const struct shadow_cell *cell, uint32_t byte_mask,
+                                                     enum access_type access, uintptr_t pc)
 {
     const int count = __builtin_popcount(byte_mask);
     char of[ARRAY_TEXT_SIZE], others[400] = "";
@@ -540,7 +541,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
                         "writes %d bytes that the same launch has read by __ldg()",
                         __builtin_popcount(access.byte_mask));
     if (reads && missing && !simt_fault_is_suspected() &&
-        !(access.may_include_padding && simt_arena_word_may_be_padding(access.address)) &&
+        !(access.may_include_padding && simt_arena_unwritten_bytes_may_be_padding(access.address)) &&
         simt_arena_describe_address(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
@@ -560,7 +561,7 @@ static uint32_t check_marks(struct word_access access, bool reads)
     return marks.inaccessible_mask | marks.unwritten_mask | marks.ldg_read_mask;
 }
 
-void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access access)
+void simt_check_load_of_marked_global_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t marked = check_marks(access, true) << GLOBAL_WORD_MARKED_SHIFT;
 
@@ -568,7 +569,7 @@ void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access
     shadow_check_load_races(cell, access);
 }
 
-void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_access access)
+void simt_check_store_to_marked_global_word(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t marked = check_marks(access, access.reads_old_value) & ~(uint32_t)access.byte_mask;
 
@@ -579,7 +580,7 @@ void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_acces
 /** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_epoch != EPOCH_NEVER || cell->packed_readers != READERS_ASYNC_COPY_IS_WRITING)
+    if (cell->read_epoch != EPOCH_NEVER_REACHED || cell->packed_readers != READERS_ASYNC_COPY_IS_WRITING)
         return;
     const unsigned thread = cell->packed_write >> WRITE_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
@@ -630,7 +631,7 @@ static struct access_history *open_history(const struct shadow_cell *cell, uint3
 {
     static struct access_history brief;
 
-    if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READERS_IN_HISTORY >> 30) {
+    if (cell->read_epoch >= horizon && cell->packed_readers >> 30 == READERS_WORD_IN_HISTORY >> 30) {
         struct access_history *history = simt_history_find_or_create(cell);
 
         if (!history)
@@ -725,7 +726,7 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
         return;
     }
     cell->read_epoch = latest;
-    cell->packed_readers = READERS_IN_HISTORY;
+    cell->packed_readers = READERS_WORD_IN_HISTORY;
     struct access_history *history = simt_history_find_or_create(cell);
 
     if (!history)
@@ -1077,7 +1078,10 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
 {
     const bool volatile_load = access.access_type == ACCESS_VOLATILE_LOAD;
 
-    /* simt_record_suspected_uninitialised_read() has already checked a load of a word that belongs to no variable. */
+    /*
+     * simt_record_suspected_uninitialised_shared_read() has already checked a load of a word that belongs to no
+     * variable.
+     */
     if (simt_word_is_outside_shared_variables(cell))
         return;
     check_no_copy(cell, access);
@@ -1100,9 +1104,9 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
                  access.pc);
     }
     store_history(cell, history, cell->packed_write & WORD_STATE_MASK, access.pc);
-    simt_last_volatile_loads[running_thread()].cell = NULL;
+    simt_last_recorded_volatile_loads[running_thread()].cell = NULL;
     if (volatile_load)
-        simt_last_volatile_loads[running_thread()] = (struct last_volatile_load){
+        simt_last_recorded_volatile_loads[running_thread()] = (struct last_recorded_volatile_load){
             .cell = cell,
             .epoch = simt_order.epoch,
             .write_epoch = cell->write_epoch,

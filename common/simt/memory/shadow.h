@@ -53,8 +53,8 @@ struct word_access {
  * Check and record an access to a word of global memory of which, as the cell says, some bytes have a mark (struct
  * word_marks): first against the marks, then for races.
  */
-void simt_check_load_of_marked_word(struct shadow_cell *cell, struct word_access access);
-void simt_check_store_to_marked_word(struct shadow_cell *cell, struct word_access access);
+void simt_check_load_of_marked_global_word(struct shadow_cell *cell, struct word_access access);
+void simt_check_store_to_marked_global_word(struct shadow_cell *cell, struct word_access access);
 /**
  * Records a load by __ldg of bytes that the launch must not write, either before or after the load. Ends the launch if
  * it has already written these bytes.
@@ -70,8 +70,8 @@ bool simt_shared_word_may_be_padding(const struct shadow_cell *cell, uintptr_t a
  * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
  * no suspected fault yet.
  */
-void simt_record_suspected_uninitialised_read(const struct shadow_cell *cell, uint32_t byte_mask,
-                                              enum access_type access, uintptr_t pc);
+void simt_record_suspected_uninitialised_shared_read(const struct shadow_cell *cell, uint32_t byte_mask,
+                                                     enum access_type access, uintptr_t pc);
 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
@@ -107,7 +107,7 @@ void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t lau
  */
 static inline void shadow_begin_async_copy(struct shadow_cell *cell)
 {
-    cell->read_epoch = EPOCH_NEVER;
+    cell->read_epoch = EPOCH_NEVER_REACHED;
     cell->packed_readers = READERS_ASYNC_COPY_IS_WRITING;
 }
 static inline void shadow_end_async_copy(struct shadow_cell *cell)
@@ -127,15 +127,15 @@ static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
 }
 
 /**
- * The last volatile load of each thread. Repeating this load at the same epoch, without a write in between, need not be
- * recorded.
+ * The last volatile load of each thread that was recorded. Repeating this load at the same epoch, without a write in
+ * between, need not be recorded.
  */
-struct last_volatile_load {
+struct last_recorded_volatile_load {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, packed_write;
     uint8_t atomic_size_and_flags, byte_mask;
 };
-extern struct last_volatile_load simt_last_volatile_loads[BLOCK_THREADS];
+extern struct last_recorded_volatile_load simt_last_recorded_volatile_loads[BLOCK_THREADS];
 
 /** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
 struct last_poll {
@@ -154,12 +154,13 @@ extern uintptr_t (*simt_find_unreplayed_access_hook)(uintptr_t pc,
  * Writes advice on a race within a block if one of the block's mbarriers may have had too many arrivals, otherwise
  * returns false. Set when the first mbarrier is initialised.
  */
-extern bool (*simt_advise_on_mbarrier_arrivals_hook)(char *text, size_t size);
+extern bool (*simt_advise_on_race_due_to_mbarrier_hook)(char *text, size_t size);
 
-static inline __attribute__((always_inline)) bool shadow_repeats_poll(const struct shadow_cell *cell,
-                                                                      struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_repeats_volatile_load(const struct shadow_cell *cell,
+                                                                               struct word_access access)
 {
-    const struct last_volatile_load *last = &simt_last_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
+    const struct last_recorded_volatile_load *last =
+        &simt_last_recorded_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
            last->packed_write == cell->packed_write && last->atomic_size_and_flags == access.atomic_size_and_flags &&
@@ -200,7 +201,7 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
     const uint32_t who = simt_order.packed_thread >> (WRITE_THREAD_SHIFT - READERS_SET_SHIFT) |
                          (uint32_t)access.byte_mask << READERS_BYTES_SHIFT;
 
-    if (access.access_type == ACCESS_VOLATILE_LOAD && shadow_repeats_poll(cell, access))
+    if (access.access_type == ACCESS_VOLATILE_LOAD && shadow_repeats_volatile_load(cell, access))
         return;
     if (access.access_type == ACCESS_LOAD &&
         (SIMT_LIKELY(cell->write_epoch < horizon) ||
@@ -248,13 +249,13 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(cell->packed_write & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
-            simt_check_load_of_marked_word(cell, access);
+            simt_check_load_of_marked_global_word(cell, access);
             return;
         }
     } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
                              cell->write_epoch < simt_order.order_within_block.block_begin_epoch)) {
         if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
-            simt_record_suspected_uninitialised_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
+            simt_record_suspected_uninitialised_shared_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
     }
     shadow_check_load_races(cell, access);
 }
@@ -276,7 +277,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
  * Returns the number of the set in a cell's `packed_readers` with the running thread added, or 0 if that set is not
  * cached. It is cached if shadow_readers_allow_fast_path() has returned true for an atomic.
  */
-static inline uint32_t shadow_cached_set_number_with_self(uint32_t packed_readers)
+static inline uint32_t shadow_set_number_with_running_thread_or_0(uint32_t packed_readers)
 {
     const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
     const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
@@ -309,7 +310,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
             return true;
         return cell->read_epoch == simt_order.epoch &&
                (cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == access.byte_mask &&
-               (shadow_cached_set_number_with_self(cell->packed_readers) != 0 ||
+               (shadow_set_number_with_running_thread_or_0(cell->packed_readers) != 0 ||
                 shadow_only_reader_is_running_thread_0(cell->packed_readers));
     }
     return cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
@@ -327,7 +328,7 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_updater(stru
     if (cell->read_epoch >= horizon) {
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_cached_set_number_with_self(cell->packed_readers);
+        set = shadow_set_number_with_running_thread_or_0(cell->packed_readers);
     }
     cell->read_epoch = simt_order.epoch;
     cell->packed_readers = READERS_ARE_ATOMIC_UPDATERS | set << READERS_SET_SHIFT |
@@ -365,14 +366,14 @@ static inline __attribute__((always_inline)) void shadow_check_store(struct shad
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(word_state & (uint32_t)access.byte_mask << GLOBAL_WORD_MARKED_SHIFT)) {
-            simt_check_store_to_marked_word(cell, access);
+            simt_check_store_to_marked_global_word(cell, access);
             return;
         }
     } else {
         if (cell->write_epoch < simt_order.order_within_block.block_begin_epoch)
             word_state = 0;
         if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(word_state >> SHARED_WORD_WRITTEN_SHIFT)))
-            simt_record_suspected_uninitialised_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
+            simt_record_suspected_uninitialised_shared_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);
         word_state |= (uint32_t)access.byte_mask << SHARED_WORD_WRITTEN_SHIFT;
     }
     shadow_check_store_races(cell, access, word_state);

@@ -268,7 +268,7 @@ void simt_shared_variables_find_once(size_t shared_bytes, size_t dynamic_offset)
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
-        shadow[word].read_epoch = EPOCH_NEVER;
+        shadow[word].read_epoch = EPOCH_NEVER_REACHED;
         shadow[word].packed_readers = READERS_WORD_OUTSIDE_VARIABLES;
     }
 }
@@ -297,7 +297,7 @@ void simt_shared_variables_mark_gaps(struct shadow_cell *shadow, size_t dynamic_
 
 bool simt_word_is_outside_shared_variables(const struct shadow_cell *cell)
 {
-    return cell->read_epoch == EPOCH_NEVER && cell->packed_readers == READERS_WORD_OUTSIDE_VARIABLES;
+    return cell->read_epoch == EPOCH_NEVER_REACHED && cell->packed_readers == READERS_WORD_OUTSIDE_VARIABLES;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -478,7 +478,7 @@ static bool is_used(const struct variable *variable)
     return false;
 }
 
-size_t simt_accessed_static_bytes_unless_all_fit(size_t dynamic_shared_bytes)
+size_t simt_accessed_static_bytes_or_0_if_all_fit(size_t dynamic_shared_bytes)
 {
     size_t all = 0;
     size_t used = 0;
@@ -587,7 +587,7 @@ _Noreturn void simt_fault_outside_device_variables(uintptr_t address, unsigned n
     describe(&globals, inside ? variable->end : address, where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
                     store ? "writes" : "reads", num_bytes, num_bytes == 1 ? "" : "s",
-                    simt_words_between_count_and_place(where, num_bytes), where);
+                    simt_words_between_count_and_number(where, num_bytes), where);
 }
 
 _Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cell, uint32_t byte_mask,
@@ -600,5 +600,5 @@ _Noreturn void simt_fault_outside_shared_variables(const struct shadow_cell *cel
              sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
                     simt_access_verb(access), count, count == 1 ? "" : "s",
-                    simt_words_between_count_and_place(where, (unsigned)count), where);
+                    simt_words_between_count_and_number(where, (unsigned)count), where);
 }

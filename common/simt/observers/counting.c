@@ -81,8 +81,8 @@ bool simt_counting_begin_launch(const char *kernel_name)
 
 void simt_counting_end_launch(void)
 {
-    counters->lane_events += simt_loop_watchdog.num_replayed_events;
-    counters->collective_arrivals += simt_loop_watchdog.num_collective_arrivals;
+    counters->lane_events += simt_launch_progress.num_replayed_events;
+    counters->collective_arrivals += simt_launch_progress.num_collective_arrivals;
 }
 
 void simt_counters_reset(void)

@@ -257,7 +257,7 @@ static void acquire_releases(uintptr_t address, const struct release_record *all
         join_clock(&order->clock_acquired_before_fence_in_block, to_block->clock);
 }
 
-void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
+void simt_order_record_strong_access(uintptr_t address, unsigned bytes, bool has_written, bool has_read)
 {
     const uintptr_t key = grid_address(address);
     const struct release_record *all = find_release(key, ALL_THREADS);
@@ -590,7 +590,7 @@ static bool has_synced_dependency(bool current_is_volatile_load)
                                                              simt_order.ordered_before_epoch, current_is_volatile_load);
 }
 
-const struct overlapping_launch *simt_launch_without_dependency_sync_since(uint32_t access_epoch)
+const struct overlapping_launch *simt_launch_breaking_sync_chain_since(uint32_t access_epoch)
 {
     return access_epoch < simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
                ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_dependency_sync)
@@ -629,11 +629,11 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_
 }
 
 bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool current_is_volatile_load,
-                                      unsigned *thread, bool *has_several)
+                                      unsigned *unordered_thread, bool *has_more_unordered)
 {
     bool all = true;
 
-    *has_several = false;
+    *has_more_unordered = false;
     if (epoch < simt_order.ordered_before_epoch ||
         (epoch < simt_order.order_within_block.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
         return true;
@@ -641,11 +641,11 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
             if (simt_accesses_are_ordered(epoch, warp * WARP_LANES + lane, current_is_volatile_load))
                 continue;
-            *has_several = !all;
-            if (*has_several)
+            *has_more_unordered = !all;
+            if (*has_more_unordered)
                 return false;
             all = false;
-            *thread = warp * WARP_LANES + lane;
+            *unordered_thread = warp * WARP_LANES + lane;
         }
     }
     return all;

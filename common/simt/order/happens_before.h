@@ -141,7 +141,7 @@ void simt_order_record_fence(bool in_block);
  * Records an atomic or a volatile access by the running thread at an address. `has_written` is true if the access has
  * written to the address, and `has_read` if it has read the value there.
  */
-void simt_order_record_atomic(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
+void simt_order_record_strong_access(uintptr_t address, unsigned bytes, bool has_written, bool has_read);
 /** Ends the release/acquire edges of a 4-byte word, because a non-atomic store has overwritten it. */
 void simt_order_end_release_edges(uintptr_t address);
 /**
@@ -182,7 +182,7 @@ const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch);
  * Returns the launch that ran after an access and never waited, and therefore keeps a wait of the current launch from
  * ordering the access. Returns NULL if a wait does order it, or if the running thread has not waited.
  */
-const struct overlapping_launch *simt_launch_without_dependency_sync_since(uint32_t access_epoch);
+const struct overlapping_launch *simt_launch_breaking_sync_chain_since(uint32_t access_epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_running_at(uint32_t epoch);
@@ -203,10 +203,10 @@ bool simt_epoch_can_never_be_ordered(uint32_t epoch);
  */
 bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_volatile_load);
 /**
- * Checks simt_accesses_are_ordered() for all threads of a set. If that fails, stores in *thread the first thread whose
- * accesses are not ordered, and in *has_several whether there are more such threads.
+ * Checks simt_accesses_are_ordered() for all threads of a set. If that fails, stores in *unordered_thread the first
+ * thread whose accesses are not ordered, and in *has_more_unordered whether there are more such threads.
  */
 bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool current_is_volatile_load,
-                                      unsigned *thread, bool *has_several);
+                                      unsigned *unordered_thread, bool *has_more_unordered);
 
 #endif

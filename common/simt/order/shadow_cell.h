@@ -48,22 +48,22 @@ enum {
 };
 
 /** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before this value. */
-#define EPOCH_NEVER UINT32_MAX
+#define EPOCH_NEVER_REACHED UINT32_MAX
 
 /* Values of packed_readers that are more than a set of threads that have read the word. */
 
 /** Every later write to these bytes in this launch is a race. */
 #define READERS_RACE_WITH_LATER_WRITES (1u << 30)
 /** The word's readers and writes are in its history, whose latest epoch is `read_epoch`. */
-#define READERS_IN_HISTORY (1u << 31)
+#define READERS_WORD_IN_HISTORY (1u << 31)
 /**
  * The set's threads have not read the word but updated it atomically; if no bytes are set, every later plain access in
  * this launch is a race.
  */
 #define READERS_ARE_ATOMIC_UPDATERS (3u << 30)
-/** At EPOCH_NEVER: the word belongs to no variable (shared_variables.c). */
+/** At EPOCH_NEVER_REACHED: the word belongs to no variable (shared_variables.c). */
 #define READERS_WORD_OUTSIDE_VARIABLES (3u << 30)
-/** At EPOCH_NEVER: an asynchronous copy is writing the word (copies.c). */
+/** At EPOCH_NEVER_REACHED: an asynchronous copy is writing the word (copies.c). */
 #define READERS_ASYNC_COPY_IS_WRITING (READERS_WORD_OUTSIDE_VARIABLES | 1)
 
 /**

@@ -31,10 +31,10 @@ cudaError_t simt_report_invalid_handle(const char *function, const char *handle_
     char location[LOCATION_TEXT_SIZE];
 
     simt_format_source_line(call_site, location);
-    simt_fault_set_error_and_line(cudaErrorInvalidResourceHandle,
-                                  "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
-                                  "create it before, and destroy it after its last use",
-                                  location, function, handle_kind);
+    simt_fault_record_host_error(cudaErrorInvalidResourceHandle,
+                                 "%s: %s: the %s was destroyed, or never made" SIMT_ADVICE_PREFIX
+                                 "create it before, and destroy it after its last use",
+                                 location, function, handle_kind);
     return simt_set_last_error(cudaErrorInvalidResourceHandle);
 }
 

@@ -230,7 +230,7 @@ cudaError_t simt_work_end_and_report_race(void)
         return cudaSuccess;
     simt_format_source_line(current.call_site, here);
     simt_format_source_line(race.earlier_call_site, there);
-    simt_fault_set_error_and_line(
+    simt_fault_record_host_error(
         cudaErrorLaunchFailure,
         "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the "
         "two" SIMT_ADVICE_PREFIX "%s",
@@ -329,7 +329,7 @@ void simt_check_work_uses_no_returned_locals(const void *stack_pointer)
         if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
             continue;
         simt_format_source_line(pending[i].call_site, location);
-        simt_fault_set_error_and_line(
+        simt_fault_record_host_error(
             cudaErrorLaunchFailure,
             "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
             "returned" SIMT_ADVICE_PREFIX "a static variable or malloc(), or a wait for the stream before the return",
@@ -405,7 +405,7 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
         simt_format_source_line(pc, here);
         simt_format_source_line(work->call_site, there);
         if (before_function)
-            simt_fault_set_error_and_line(
+            simt_fault_record_host_error(
                 cudaErrorLaunchFailure,
                 "%s: race of two streams: a host function %s %zu byte%s that %s at %s %s, and its stream "
                 "does not wait for the other" SIMT_ADVICE_PREFIX
@@ -414,7 +414,7 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
                 here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
                 written ? "writes" : "reads");
         else
-            simt_fault_set_error_and_line(
+            simt_fault_record_host_error(
                 cudaErrorLaunchFailure,
                 "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
                 "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",

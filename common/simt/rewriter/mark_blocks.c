@@ -16,12 +16,13 @@
  *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_CONDITIONAL_OPERAND, f()) : 0; SIMT_BASIC_BLOCK; z;
  *     v = a ? b : -b;             ->   unchanged: a select, whatever a compiler generates for it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALLED_FUNCTION; ... }     if it has blocks or arrays
- *     f(a && b);                  ->   f( SIMT_RECONVERGE_BEGIN a && SIMT_AND_OPERAND && b SIMT_RECONVERGE_END);
- *                                                                                      in the middle of a statement
+ *     f(a && b);                  ->   f( SIMT_RECONVERGE_EXPRESSION_BEGIN a && SIMT_AND_OPERAND && b
+ *                                          SIMT_RECONVERGE_EXPRESSION_END);     in the middle of a statement
  *
- * Only the device with 64 lanes uses SIMT_RECONVERGE_BEGIN and SIMT_RECONVERGE_END: lanes that diverge in the part of
- * the expression between them reconverge at its end. No block begins there. The two marks are left out where a && or ?:
- * may belong to template arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
+ * Only the device with 64 lanes uses SIMT_RECONVERGE_EXPRESSION_BEGIN and SIMT_RECONVERGE_EXPRESSION_END: lanes that
+ * diverge in the part of the expression between them reconverge at its end. No block begins there. The two marks are
+ * left out where a && or ?: may belong to template arguments, as in f(a<b && c>(d)), and in a part that a directive
+ * divides.
  *
  * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
  * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
@@ -164,8 +165,8 @@ static void join(struct walk *walk, const struct part *part, size_t end)
 {
     if (!part->parted || part->begin <= part->angle || memchr(walk->code + part->begin, '#', end - part->begin))
         return;
-    mark(walk, part->begin, " SIMT_RECONVERGE_BEGIN ");
-    mark(walk, end, " SIMT_RECONVERGE_END");
+    mark(walk, part->begin, " SIMT_RECONVERGE_EXPRESSION_BEGIN ");
+    mark(walk, end, " SIMT_RECONVERGE_EXPRESSION_END");
 }
 
 /** Begins the next part of an expression after an operator that divides it. Returns `position`. */
@@ -280,7 +281,7 @@ static size_t walk_word(struct walk *walk, size_t position, struct part *part)
 
     if (is_word_at(walk->code, position, "return"))
         return next_part(part, end);
-    if (!(is_quiet_word(walk->code, position) || is_call_of_stringizing_macro(walk->source, position)) ||
+    if (!(is_quiet_word(walk->code, position) || must_not_rewrite_call_arguments(walk->source, position)) ||
         walk->code[open] != '(')
         return end;
     walk->quiet++;
@@ -442,8 +443,8 @@ static size_t walk_governed(struct walk *walk, size_t position, bool in_loop)
 
 /**
  * Walks through the parentheses of the statement whose first word ends at `position`; returns the position after them.
- * A condition needs no SIMT_RECONVERGE_END at its end, because a block begins after it anyway; the expression that a
- * `for` evaluates after an iteration does need one.
+ * A condition needs no SIMT_RECONVERGE_EXPRESSION_END at its end, because a block begins after it anyway; the
+ * expression that a `for` evaluates after an iteration does need one.
  */
 static size_t walk_condition(struct walk *walk, size_t position, bool is_for)
 {

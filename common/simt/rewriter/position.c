@@ -13,8 +13,10 @@ bool in_device_function(const struct source *source)
     return source->num_braces_at_device_function > 0;
 }
 
-bool opens_namespace(const char *code, size_t position)
+bool opens_namespace_or_extern_c(const char *code, size_t open_brace)
 {
+    size_t position = open_brace;
+
     while (position > 0 && !is_one_of(code[position - 1], ";{})\n"))
         if (is_word_at(code, --position, "namespace") || is_word_at(code, position, "extern"))
             return true;
@@ -98,7 +100,7 @@ bool count_brace_and_mark_blocks(struct source *source, size_t position)
         const bool in_parentheses = head > 0 && code[head - 1] == '(';
         const bool is_value = opens_member_initializer(code, position);
         bool begins = source->num_braces_at_function == 0 && !in_parentheses && !is_value &&
-                      !opens_namespace(code, position);
+                      !opens_namespace_or_extern_c(code, position);
 
         source->num_open_braces++;
         if (begins) {
@@ -127,7 +129,7 @@ bool count_brace_and_mark_blocks(struct source *source, size_t position)
     return true;
 }
 
-void count_conditional_directive(struct source *source, size_t position)
+void track_braces_at_conditional_directive(struct source *source, size_t position)
 {
     const char *word = source->code + skip_space(source->code, position + 1);
 

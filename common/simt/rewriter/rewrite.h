@@ -10,8 +10,8 @@
 
 /** Returns whether the current position is in a device function, which may also be a host function. */
 bool in_device_function(const struct source *source);
-/** Returns whether the `{` at `position` belongs to a namespace or to `extern "C"`. */
-bool opens_namespace(const char *code, size_t position);
+/** Returns whether the `{` at `open_brace` belongs to a namespace or to `extern "C"`. */
+bool opens_namespace_or_extern_c(const char *code, size_t open_brace);
 /**
  * Returns whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
  * character.
@@ -23,9 +23,10 @@ bool may_be_macro(const char *code, size_t begin, size_t end);
  */
 bool count_brace_and_mark_blocks(struct source *source, size_t position);
 /**
- * Counts the conditional directive at `position`. An `#else` restores the number of braces that were open at its `#if`.
+ * Saves the number of open braces if the conditional directive at `position` is an `#if`, and restores it at its
+ * `#else`.
  */
-void count_conditional_directive(struct source *source, size_t position);
+void track_braces_at_conditional_directive(struct source *source, size_t position);
 /**
  * Checks that the word in [position, end), if it is in a function that certainly belongs to the host, is not a call of
  * a device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
@@ -76,7 +77,7 @@ bool rewrite_shared_variable(struct source *source, size_t position);
  * without __constinit if the declarator has parentheses or a `*` before it, and for const variables of templates; and
  * the gaps to insert.
  */
-struct qualifier_replacements {
+struct variable_qualifier_replacements {
     const char *variable, *variable_no_constinit, *const_variable, *const_variable_no_constinit, *const_of_template;
     const char *gap, *const_gap;
 };
@@ -86,7 +87,7 @@ struct qualifier_replacements {
  * there.
  */
 bool rewrite_device_variable(struct source *source, size_t position, size_t end,
-                             const struct qualifier_replacements *replacements);
+                             const struct variable_qualifier_replacements *replacements);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static_variable(struct source *source, size_t position, size_t end);
 /**

@@ -105,7 +105,7 @@ static bool check_quoted(const struct source *source, size_t begin, size_t end)
     return true;
 }
 
-static const struct qualifier_replacements global_memory = {
+static const struct variable_qualifier_replacements global_memory = {
     .variable = "SIMT_DEVICE_VARIABLE",
     .variable_no_constinit = "SIMT_DEVICE_VARIABLE_NO_CONSTINIT",
     .const_variable = "SIMT_CONST_DEVICE_VARIABLE",
@@ -113,7 +113,7 @@ static const struct qualifier_replacements global_memory = {
     .const_of_template = "__device__",
     .gap = " SIMT_GAP_AFTER_DEVICE_VARIABLE",
     .const_gap = " SIMT_GAP_AFTER_CONST_DEVICE_VARIABLE"};
-static const struct qualifier_replacements constant_memory = {
+static const struct variable_qualifier_replacements constant_memory = {
     .variable = "__constant__",
     .variable_no_constinit = "SIMT_CONSTANT_VARIABLE_NO_CONSTINIT",
     .const_variable = "SIMT_CONST_CONSTANT_VARIABLE",
@@ -164,7 +164,7 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
         remove_kernel_cast(source, end, true);
     else if (is_word_at(source->code, position, "__noinline__") && !is_one_of(source->code[position - 1], "(,"))
         copy_to_output_replacing(source, position, end, "SIMT_NOINLINE");
-    else if (is_call_of_stringizing_macro(source, position)) {
+    else if (must_not_rewrite_call_arguments(source, position)) {
         const size_t close = matching_bracket(source->code, skip_space(source->code, end), 1);
 
         if (!check_quoted(source, end, close))
@@ -188,7 +188,7 @@ static bool rewrite_sign(struct source *source, size_t position)
     if (*sign == '#' && try_rewrite_architecture_conditional(source, position))
         return true;
     if (*sign == '#') {
-        count_conditional_directive(source, position);
+        track_braces_at_conditional_directive(source, position);
         return rewrite_include(source, position);
     }
     if (starts_with(sign, "<<<"))

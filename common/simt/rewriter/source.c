@@ -219,7 +219,7 @@ void find_stringizing_macros(struct source *source)
     }
 }
 
-bool is_call_of_stringizing_macro(const struct source *source, size_t position)
+bool must_not_rewrite_call_arguments(const struct source *source, size_t position)
 {
     const char *const code = source->code;
     const size_t end = word_end(code, position), open = skip_space(code, end);

@@ -81,7 +81,7 @@ void find_stringizing_macros(struct source *source);
  * Returns whether assert or a macro that stringizes its arguments is called at `position`, so that they must not be
  * rewritten: they would be printed so. Returns false for arguments with a launch, which are rewritten nevertheless.
  */
-bool is_call_of_stringizing_macro(const struct source *source, size_t position);
+bool must_not_rewrite_call_arguments(const struct source *source, size_t position);
 
 /** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces_balanced(const struct source *source);

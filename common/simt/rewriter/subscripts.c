@@ -128,7 +128,7 @@ static bool is_outside_braces(const char *code, size_t position)
     int depth = 0, namespaces = 0;
 
     for (size_t i = 0; i < position; i++) {
-        if (code[i] == '{' && depth == 0 && opens_namespace(code, i))
+        if (code[i] == '{' && depth == 0 && opens_namespace_or_extern_c(code, i))
             namespaces++;
         else if (code[i] == '{')
             depth++;

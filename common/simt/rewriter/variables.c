@@ -399,7 +399,7 @@ static bool declares_in_parentheses(const char *code, size_t position)
  * the same section as variables. Compilers store those of a template or with `inline` in sections of their own.
  */
 static bool rewrite_device_constant(struct source *source, size_t position, size_t end,
-                                    const struct qualifier_replacements *replacements, bool is_checked)
+                                    const struct variable_qualifier_replacements *replacements, bool is_checked)
 {
     static const char *const inlined[] = {"inline", NULL};
     const char *const code = source->code;
@@ -436,7 +436,7 @@ static bool is_qualified_otherwise(const char *code, size_t position, size_t end
 }
 
 bool rewrite_device_variable(struct source *source, size_t position, size_t end,
-                             const struct qualifier_replacements *replacements)
+                             const struct variable_qualifier_replacements *replacements)
 {
     const enum declared declared = find_declared(source->code, position, end);
     const bool is_extern = find_word_earlier_in_declaration(source->code, position, "extern") != NOWHERE;
@@ -493,7 +493,7 @@ bool rewrite_static_variable(struct source *source, size_t position, size_t end)
             source, position,
             "a static variable of a template, inline or member function would be the host's: declare it "
             "__device__, outside the function");
-    static const struct qualifier_replacements replacements = {
+    static const struct variable_qualifier_replacements replacements = {
         .variable = "static SIMT_DEVICE_VARIABLE",
         .variable_no_constinit = "static SIMT_DEVICE_VARIABLE_NO_CONSTINIT",
         .gap = " SIMT_GAP_AFTER_DEVICE_VARIABLE"};
