@@ -193,24 +193,6 @@ static void names_markers_that_differ(void **state)
     assert_string_equal(difference(""), "m.cu: the lines // TODO one and // END one are gone; put them back");
 }
 
-static bool untouched(const char *learner)
-{
-    const struct named_text exercise = text_of("e.cu", EXERCISE), text = text_of("m.cu", learner);
-
-    return regions_unchanged(&exercise, &text);
-}
-
-static void knows_what_is_untouched(void **state)
-{
-    (void)state;
-    assert_true(untouched(EXERCISE));
-    assert_true(untouched("// TODO one\n    int old;  \n// END one\n// TODO two\n// END two\n"));
-    assert_false(untouched("// TODO one\n    int new;\n// END one\n// TODO two\n// END two\n"));
-    assert_false(untouched("// TODO one\n    int old;\n// END one\n// TODO two\nint b;\n// END two\n"));
-    assert_false(untouched("// TODO one\n    int old;\n// END one\n"));
-    assert_false(untouched(""));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,7 +207,6 @@ int main(void)
         cmocka_unit_test(lets_blanks_differ),
         cmocka_unit_test(names_the_line_that_differs),
         cmocka_unit_test(names_markers_that_differ),
-        cmocka_unit_test(knows_what_is_untouched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

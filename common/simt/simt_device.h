@@ -175,11 +175,11 @@ enum class simt_shift_count_type {};
 static constexpr simt_shift_count_type simt_shift_count = {};
 
 /* An operator of the expression for a count, whose result is again marked as a count: x << a + b. */
-#define SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(count_type, type, op) \
-    template <class T>                                           \
-    SIMT_CONSTEXPR auto operator op(count_type left, T right)    \
-    {                                                            \
-        return simt_shift_count * ((type)left op right);         \
+#define SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(count_type, type, op) \
+    template <class T>                                            \
+    SIMT_CONSTEXPR auto operator op(count_type left, T right)     \
+    {                                                             \
+        return simt_shift_count * ((type)left op right);          \
     }
 /* A shift that the program defines, whose left operand is of a class or an enumeration. */
 #define SIMT_FORWARD_USER_DEFINED_SHIFT(op, count_type, type)                                                     \
@@ -248,18 +248,18 @@ SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_long, long)
 SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_unsigned_long, unsigned long)
 SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_long_long, long long)
 SIMT_DEFINE_SHIFT_COUNT_TYPE(simt_shift_count_unsigned_long_long, unsigned long long)
-#define SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(op)                                        \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_int, int, op)                     \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned, unsigned, op)           \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_long, long, op)                   \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned_long, unsigned long, op) \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_long_long, long long, op)         \
-    SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC(simt_shift_count_unsigned_long_long, unsigned long long, op)
-SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(*)
-SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(/)
-SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(%)
-SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(+)
-SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC(-)
+#define SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(op)                                       \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_int, int, op)                     \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_unsigned, unsigned, op)           \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_long, long, op)                   \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_unsigned_long, unsigned long, op) \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_long_long, long long, op)         \
+    SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT(simt_shift_count_unsigned_long_long, unsigned long long, op)
+SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(*)
+SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(/)
+SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(%)
+SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(+)
+SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS(-)
 
 /* The right operand of a << or >> that the program defines, such as the text in `output << "n = "`. */
 template <class T, std::enable_if_t<!std::is_integral_v<T> && !std::is_enum_v<T>, int> = 0>
@@ -269,8 +269,8 @@ SIMT_CONSTEXPR const T &operator*(simt_shift_count_type, const T &value)
 }
 #undef SIMT_DEFINE_SHIFT_COUNT_TYPE
 #undef SIMT_FORWARD_USER_DEFINED_SHIFT
-#undef SIMT_DEFINE_SHIFT_COUNT_ARITHMETIC
-#undef SIMT_DEFINE_ALL_SHIFT_COUNT_ARITHMETIC
+#undef SIMT_DEFINE_OPERATOR_ON_SHIFT_COUNT
+#undef SIMT_DEFINE_OPERATOR_ON_ALL_SHIFT_COUNTS
 
 template <class T>
 struct simt_cast_to_integer_as_gpu_to {

@@ -41,8 +41,9 @@ cudaError_t simt_record_symbol_address_taken(const void *symbol);
  * Copies to or from byte `offset` of a device variable, as work of a stream. If `host_waits`, the host waits for the
  * copy.
  */
-cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool host_waits);
+cudaError_t simt_copy_to_or_from_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes,
+                                        size_t offset, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
+                                        bool host_waits);
 }
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
@@ -670,14 +671,16 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const 
                                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
     SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
-    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
+    return simt_copy_to_or_from_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL,
+                                       true);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
     SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
-    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
+    return simt_copy_to_or_from_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind,
+                                       NULL, true);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
@@ -686,7 +689,8 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, c
                                                               cudaStream_t stream = 0)
 {
     SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
-    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
+    return simt_copy_to_or_from_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream,
+                                       false);
 }
 template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes,
@@ -695,7 +699,8 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const 
                                                                 cudaStream_t stream = 0)
 {
     SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
-    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
+    return simt_copy_to_or_from_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind,
+                                       stream, false);
 }
 template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)

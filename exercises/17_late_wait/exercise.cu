@@ -56,17 +56,17 @@ static __global__ void __launch_bounds__(WIDTH)
 }
 
 cudaError_t decode_steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
-                                int num_steps, bool only_logits_kernel_ending_at_wait, int32_t *token, int32_t *logits)
+                                int num_steps, bool run_only_logits_kernel_until_wait, int32_t *token, int32_t *logits)
 {
     cudaError_t status = cudaSuccess;
 
     for (int step = 0; status == cudaSuccess && step < num_steps; step++) {
-        if (!only_logits_kernel_ending_at_wait)
+        if (!run_only_logits_kernel_until_wait)
             status = launch_overlapping(true, token_kernel, 1, WIDTH, 0, 0, prompt + step * WIDTH, logits, num_rows,
                                         token);
         if (status == cudaSuccess)
             status = launch_overlapping(true, logits_kernel, num_rows, WIDTH, 0, 0, weights, bias, token,
-                                        only_logits_kernel_ending_at_wait, logits);
+                                        run_only_logits_kernel_until_wait, logits);
     }
     return status;
 }

@@ -20,12 +20,12 @@ enum { WIDTH = 64 }; /* elements per token, and threads per block */
  * @param weights                            [num_rows, WIDTH]
  * @param bias                               [num_rows]
  * @param prompt                             [num_steps, WIDTH]
- * @param only_logits_kernel_ending_at_wait  launch only the second kernel, and end each of its threads at the wait
+ * @param run_only_logits_kernel_until_wait  launch only the second kernel, and end each of its threads at the wait
  * @param token                              [WIDTH], written in each step
  * @param logits                             [num_rows], zeros before the first step
  */
 cudaError_t decode_steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
-                                int num_steps, bool only_logits_kernel_ending_at_wait, int32_t *token, int32_t *logits);
+                                int num_steps, bool run_only_logits_kernel_until_wait, int32_t *token, int32_t *logits);
 
 #ifdef __cplusplus
 }

@@ -360,25 +360,3 @@ bool regions_check_same_outside(const struct named_text *exercise, const struct 
     }
     return true;
 }
-
-bool regions_unchanged(const struct named_text *exercise, const struct named_text *learner)
-{
-    struct regions expected, found;
-    struct error ignored;
-
-    if (!regions_find(exercise, &expected, &ignored) || !find(learner, &expected, &found, &ignored))
-        return false;
-    for (int i = 0; i < expected.num_regions; i++) {
-        const struct region *const region = find_region(&found, expected.region[i].name);
-        const struct named_text original = part_of(exercise, expected.region[i].begin, expected.region[i].end);
-
-        if (!region)
-            return false;
-
-        const struct named_text part = part_of(learner, region->begin, region->end);
-
-        if (!same_lines(&original, &part, 0, &ignored))
-            return false;
-    }
-    return true;
-}

@@ -57,7 +57,4 @@ bool regions_fill(const struct named_text *exercise, const struct named_text *an
 bool regions_check_same_outside(const struct named_text *exercise, const struct named_text *learner,
                                 struct error *error);
 
-/** Checks whether every region still has the exercise's text. Both texts must have the same regions. */
-bool regions_unchanged(const struct named_text *exercise, const struct named_text *learner);
-
 #endif

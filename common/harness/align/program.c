@@ -210,7 +210,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->previous, &tensors);
     report_problem(options, !program->requested_options.bench, program_begin_report(program));
     report_ids(problem, &groups, tensors.tensor[ALIGN_TENSOR_EXPERT_MAP].host.data,
-               program_add_correctness_get_single_run_report(program));
+               program_report_correctness(program));
     align_group_layout_free(&groups);
     tensors_free(&tensors);
 }

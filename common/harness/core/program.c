@@ -414,7 +414,7 @@ struct record *program_begin_report(struct program *program)
     return &program->report;
 }
 
-struct record *program_add_correctness_get_single_run_report(struct program *program)
+struct record *program_report_correctness(struct program *program)
 {
     struct record *const report = program->requested_options.bench || program->requested_options.check_all
                                       ? NULL

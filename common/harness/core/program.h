@@ -166,7 +166,7 @@ void report_add_provenance(const struct program *program, struct record *report)
  * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
  * adds its own fields; for a benchmark or with --check-all, returns NULL.
  */
-struct record *program_add_correctness_get_single_run_report(struct program *program);
+struct record *program_report_correctness(struct program *program);
 
 /**
  * Writes the result. For a single run, the result is the report with its counters and, on standard error, the error if

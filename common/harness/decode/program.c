@@ -228,7 +228,7 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
     name_run(options, &step.problem, program);
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     report_problem(options, &step.problem, true, program_begin_report(program));
-    program_add_correctness_get_single_run_report(program);
+    program_report_correctness(program);
     tensors_free(&tensors);
     moe_host_routing_free(&layer.routing);
 }

@@ -106,7 +106,7 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
         program_time_previous_chapter(program, &before, &tensors);
     report_problem(problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_add_correctness_get_single_run_report(program);
+    report = program_report_correctness(program);
     if (program->error.exit_code == RUN_VERIFIED)
         report_load(problem, tensors.tensor[GATE_TENSOR_TOPK_IDS].host.data, report);
     tensors_free(&tensors);

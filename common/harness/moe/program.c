@@ -159,7 +159,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->previous, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested_options.bench, program_begin_report(program));
-    report = program_add_correctness_get_single_run_report(program);
+    report = program_report_correctness(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
     report_map(&layer, report);

@@ -234,12 +234,12 @@ bool group_all_gather_host(const struct rank_group *group, const void *send_buff
 void collectives_group_start(const struct rank_group *group)
 {
     if (group->size > 1)
-        connection_collectives_group_start();
+        connection_collectives_batch_start();
 }
 
 bool collectives_group_end(const struct rank_group *group, struct error *error)
 {
-    return group->size == 1 || connection_collectives_group_end(group, error);
+    return group->size == 1 || connection_collectives_batch_end(group, error);
 }
 
 bool ranks_barrier_on_stream(const struct ranks *ranks, struct error *error)

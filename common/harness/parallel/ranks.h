@@ -130,8 +130,8 @@ void connection_close(struct ranks *ranks);
 bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error);
 bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
 void connection_free_group(struct rank_group *group);
-void connection_collectives_group_start(void);
-bool connection_collectives_group_end(const struct rank_group *group, struct error *error);
+void connection_collectives_batch_start(void);
+bool connection_collectives_batch_end(const struct rank_group *group, struct error *error);
 bool connection_all_gather(const struct rank_group *group, const void *send_buffer, const int64_t *bytes,
                            void *receive_buffer, struct error *error);
 bool connection_all_reduce(const struct rank_group *group, float *sums, int64_t num_sums, struct error *error);

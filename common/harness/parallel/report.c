@@ -81,7 +81,7 @@ void report_add_parallel_run(struct program *program, const struct parallel_opti
     if (layer->can_measure_times)
         report_add_provenance(program, head);
     moe_report_problem(&options->moe, &run, true, head);
-    result = program_add_correctness_get_single_run_report(program);
+    result = program_report_correctness(program);
     record_add_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", share->num_ranks,
                     share->dp_size, share->tp_size);
     record_add_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",

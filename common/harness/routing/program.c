@@ -94,7 +94,7 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     program_run_or_benchmark_checked_launch(program, &launch, &tensors);
     program_time_previous_chapter(program, &before, &tensors);
     report_problem(&problem, !program->requested_options.bench, program_begin_report(program));
-    struct record *const report = program_add_correctness_get_single_run_report(program);
+    struct record *const report = program_report_correctness(program);
 
     if (report && program->error.exit_code == RUN_VERIFIED)
         report_list(&problem, &tensors, report);

@@ -169,7 +169,7 @@ bool simt_share_memory_with_forks(void)
     simt_arena_share_with_forks();
     fiber_use_small_stacks();
     return simt_source_lines_start_process() && simt_program_find_segments() && simt_arena_reserve_if_needed() &&
-           simt_grid_find_shared_and_map_device_variable_shadow() && simt_thread_sets_begin_launch();
+           simt_grid_prepare_memory_once() && simt_thread_sets_begin_launch();
 }
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
@@ -313,8 +313,7 @@ bool simt_check_argument_is_readable(const void *address, unsigned argument_numb
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t call_site)
 {
     char location[LOCATION_TEXT_SIZE];
-    const bool named = launch->name ||
-                       (simt_program_find_segments() && simt_grid_find_shared_and_map_device_variable_shadow());
+    const bool named = launch->name || (simt_program_find_segments() && simt_grid_prepare_memory_once());
     const char *const name = launch->name ? launch->name
                              : named      ? simt_kernel_properties(launch->kernel).name
                                           : "kernel";
@@ -366,8 +365,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     refused_after_fault = 0;
     if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
-    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() ||
-        !simt_grid_find_shared_and_map_device_variable_shadow() || !simt_grid_allocate_first_block())
+    if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare_memory_once() ||
+        !simt_grid_allocate_first_block())
         /* Blocks later launches, because they would read what this one should have written. */
         return simt_set_error_blocking_launches(simt_fault_no_address_space());
     if (!launch->name)

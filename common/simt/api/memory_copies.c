@@ -490,8 +490,9 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
     return check_host_range(name, host, bytes, call_site);
 }
 
-cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool host_waits)
+cudaError_t simt_copy_to_or_from_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes,
+                                        size_t offset, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
+                                        bool host_waits)
 {
     static const char *const names[2][2] = {{"cudaMemcpyFromSymbolAsync", "cudaMemcpyFromSymbol"},
                                             {"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol"}};

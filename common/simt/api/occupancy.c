@@ -45,7 +45,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
         return simt_fault_runtime_call(SIMT_RETURN_ADDRESS(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
                                        "%d bytes of dynamic shared memory" SIMT_ADVICE_PREFIX "at most %d", value,
                                        SHARED_BYTES_LIMIT);
-    if (!simt_program_find_segments() || !simt_grid_find_shared_and_map_device_variable_shadow())
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory_once())
         return simt_fault_no_address_space();
     const size_t fixed = simt_kernel_properties(kernel).own_static_shared_bytes;
 
@@ -84,7 +84,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find_segments() || !simt_grid_find_shared_and_map_device_variable_shadow())
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory_once())
         return simt_fault_no_address_space();
     const struct kernel_properties properties = simt_kernel_properties(kernel);
 
@@ -127,7 +127,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
-    if (!simt_program_find_segments() || !simt_grid_find_shared_and_map_device_variable_shadow())
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory_once())
         return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
     return cudaSuccess;
@@ -141,7 +141,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
         return SIMT_RECORD_FAILURE(cudaErrorInvalidDeviceFunction);
     if ((unsigned)blocks > simt_blocks_per_multiprocessor((unsigned)block_size, 0))
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
-    if (!simt_program_find_segments() || !simt_grid_find_shared_and_map_device_variable_shadow())
+    if (!simt_program_find_segments() || !simt_grid_prepare_memory_once())
         return simt_fault_no_address_space();
     const size_t each = MULTIPROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;

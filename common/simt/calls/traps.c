@@ -197,7 +197,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         on_tick(pc);
         return;
     }
-    if (signal != SIGPROF && simt_is_non_launching_thread())
+    if (signal != SIGPROF && simt_is_non_launching_host_thread())
         simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE);
     if (signal == SIGPROF && !simt_running.lane) { /* no lane is running: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);

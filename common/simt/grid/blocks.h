@@ -35,11 +35,11 @@ enum block_state simt_block_run_turn(struct block *block);
  * On the first call, finds this OS thread's shared memory and maps the shadow of device variables. Returns false if out
  * of memory.
  */
-bool simt_grid_find_shared_and_map_device_variable_shadow(void);
+bool simt_grid_prepare_memory_once(void);
 
 /**
  * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
- * from simt_grid_find_shared_and_map_device_variable_shadow() because a process forked for a launch allocates a new
+ * from simt_grid_prepare_memory_once() because a process forked for a launch allocates a new
  * block, which is faster than copying that of its parent.
  */
 bool simt_grid_allocate_first_block(void);

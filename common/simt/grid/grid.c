@@ -147,7 +147,7 @@ static size_t data_shadow_bytes(void)
            sizeof(struct shadow_cell);
 }
 
-bool simt_grid_find_shared_and_map_device_variable_shadow(void)
+bool simt_grid_prepare_memory_once(void)
 {
     if (!simt_find_shared_memory(&shared.low, &shared.bytes, &shared.dynamic))
         return false;

@@ -173,7 +173,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *faul
 {
     va_list arguments;
 
-    if (simt_is_non_launching_thread())
+    if (simt_is_non_launching_host_thread())
         simt_reject_host_thread(pc, SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE);
     if (suspected.present && suspicion == SUSPECT_UNWRITTEN_READ && error != cudaErrorLaunchTimeout &&
         simt_fault_end_thread)

@@ -35,7 +35,7 @@ void simt_host_unlock_to_depth(unsigned outer_depth)
         simt_host_unlock(NULL);
 }
 
-bool simt_is_non_launching_thread(void)
+bool simt_is_non_launching_host_thread(void)
 {
     const pthread_t first = __atomic_load_n(&launching, __ATOMIC_SEQ_CST);
 

@@ -23,7 +23,7 @@ void simt_host_unlock_to_depth(unsigned outer_depth);
 void simt_check_is_only_launching_thread(uintptr_t call_site);
 
 /** Returns whether the calling thread is not the thread that launches kernels. */
-bool simt_is_non_launching_thread(void);
+bool simt_is_non_launching_host_thread(void);
 
 /** Message for a second host thread that executes hooks while a kernel runs: its accesses look like those of a lane. */
 #define SIMT_HOST_CODE_BESIDE_KERNEL_MESSAGE \

@@ -341,11 +341,6 @@ uintptr_t simt_arena_free_site(uintptr_t address)
     return history_at(address).free_site;
 }
 
-bool simt_arena_is_freed(uintptr_t address)
-{
-    return simt_arena_free_site(address) != 0;
-}
-
 const char *simt_arena_array_name(uintptr_t address, size_t *offset, size_t *bytes)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;

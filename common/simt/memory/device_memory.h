@@ -84,8 +84,6 @@ uintptr_t simt_arena_allocation_site_if_unnamed(uintptr_t address);
  * or 1 if the call site is unknown.
  */
 uintptr_t simt_arena_free_site(uintptr_t address);
-/** Returns whether an address is in memory that has been freed and not been allocated again. */
-bool simt_arena_is_freed(uintptr_t address);
 
 /** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
 size_t simt_arena_high_water_words(void);

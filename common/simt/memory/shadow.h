@@ -299,7 +299,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
  * Returns the number of the set in a cell's `packed_readers` with the running thread added, or 0 if that set is not
  * cached. It is cached if shadow_readers_allow_fast_path() has returned true for an atomic.
  */
-static inline uint32_t shadow_set_number_with_running_thread_or_0(uint32_t packed_readers)
+static inline uint32_t shadow_cached_number_of_readers_with_running_thread_or_0(uint32_t packed_readers)
 {
     const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
     const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
@@ -332,7 +332,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
             return true;
         return cell->read_epoch == simt_order.epoch &&
                (cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == access.byte_mask &&
-               (shadow_set_number_with_running_thread_or_0(cell->packed_readers) != 0 ||
+               (shadow_cached_number_of_readers_with_running_thread_or_0(cell->packed_readers) != 0 ||
                 shadow_only_reader_is_running_thread_0(cell->packed_readers));
     }
     return cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
@@ -350,7 +350,7 @@ static inline __attribute__((always_inline)) void shadow_add_atomic_updater(stru
     if (cell->read_epoch >= horizon) {
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_set_number_with_running_thread_or_0(cell->packed_readers);
+        set = shadow_cached_number_of_readers_with_running_thread_or_0(cell->packed_readers);
     }
     cell->read_epoch = simt_order.epoch;
     cell->packed_readers = READERS_ARE_ATOMIC_UPDATERS | set << READERS_SET_SHIFT |

@@ -162,11 +162,11 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
 }
 
 /** Does nothing, because MPI cannot group collectives. */
-void connection_collectives_group_start(void)
+void connection_collectives_batch_start(void)
 {
 }
 
-bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_batch_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;

@@ -55,7 +55,7 @@ static bool call_is_done(const struct rank_group *group, ncclComm_t comm, ncclRe
     return result == ncclSuccess || group_error_set(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-/** True while a group that connection_collectives_group_start() began is open; per thread, like NCCL's groups. */
+/** True while a group that connection_collectives_batch_start() began is open; per thread, like NCCL's groups. */
 static bool is_grouped;
 
 /**
@@ -263,12 +263,12 @@ static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
     return before == ncclSuccess || before == ncclInProgress ? result : before;
 }
 
-void connection_collectives_group_start(void)
+void connection_collectives_batch_start(void)
 {
     is_grouped = ncclGroupStart() == ncclSuccess;
 }
 
-bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_batch_end(const struct rank_group *group, struct error *error)
 {
     const bool began = is_grouped;
 

@@ -33,6 +33,7 @@ bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error
     return true;
 }
 
+/** Does nothing: without a library there is one rank, whose groups are not divided. */
 bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error)
 {
     (void)parent, (void)color, (void)group, (void)error;
@@ -44,11 +45,11 @@ void connection_free_group(struct rank_group *group)
     (void)group;
 }
 
-void connection_collectives_group_start(void)
+void connection_collectives_batch_start(void)
 {
 }
 
-bool connection_collectives_group_end(const struct rank_group *group, struct error *error)
+bool connection_collectives_batch_end(const struct rank_group *group, struct error *error)
 {
     (void)group, (void)error;
     return true;
