@@ -340,23 +340,23 @@ struct simt_checked_index_within_array_or_end {
  * type.
  */
 template <class Array>
-struct simt_array_elements {
+struct simt_array_traits {
     static constexpr size_t count = 0;
 };
 template <class T, size_t N>
-struct simt_array_elements<T[N]> {
+struct simt_array_traits<T[N]> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class T, size_t N>
-struct simt_array_elements<std::array<T, N>> {
+struct simt_array_traits<std::array<T, N>> {
     static constexpr size_t count = N;
     using type = T;
 };
 template <class Array, unsigned EXTRA, class Index>
 SIMT_CONSTEXPR auto simt_displace_out_of_bounds_index(Index index)
 {
-    using elements = simt_array_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
+    using elements = simt_array_traits<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
     if constexpr (elements::count > 1) {
         constexpr long long far = SIMT_OUT_OF_BOUNDS_DISPLACEMENT_BYTES / sizeof(typename elements::type);

@@ -528,7 +528,7 @@ static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t wid
  */
 #define SIMT_ALWAYS_INLINE inline __attribute__((always_inline))
 #define SIMT_GNU_INLINE    extern SIMT_ALWAYS_INLINE __attribute__((gnu_inline))
-#define SIMT_RETURN_ERROR_UNLESS_COPY_FITS(name, pointer, bytes, kind_if_device)                                       \
+#define SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE(name, pointer, bytes, kind_if_device)                         \
     if (__builtin_object_size(pointer, 0) < (bytes) && kind != (kind_if_device) && kind != cudaMemcpyDeviceToDevice && \
         simt_check_copy_fits_host_variable(name, pointer, bytes, __builtin_object_size(pointer, 0)) != cudaSuccess)    \
     return cudaPeekAtLastError()
@@ -546,15 +546,15 @@ cudaError_t simt_real_cuda_memcpy_2d_async(void *to, size_t to_pitch, const void
 
 SIMT_GNU_INLINE cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpy", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpy", from, bytes, cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy(to, from, bytes, kind);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                             cudaStream_t stream)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_async(to, from, bytes, kind, stream);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -562,10 +562,10 @@ SIMT_GNU_INLINE cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0),
-                                       cudaMemcpyHostToDevice);
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0),
-                                       cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE(
+        "cudaMemcpy2D", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE(
+        "cudaMemcpy2D", from, before_last * from_pitch + (height > 0 ? width : 0), cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
 SIMT_GNU_INLINE cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -574,10 +574,10 @@ SIMT_GNU_INLINE cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const v
 {
     const size_t before_last = height > 0 && width > 0 ? height - 1 : 0;
 
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0),
-                                       cudaMemcpyHostToDevice);
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0),
-                                       cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE(
+        "cudaMemcpy2DAsync", to, before_last * to_pitch + (height > 0 ? width : 0), cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE(
+        "cudaMemcpy2DAsync", from, before_last * from_pitch + (height > 0 ? width : 0), cudaMemcpyDeviceToHost);
     return simt_real_cuda_memcpy_2d_async(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 }
@@ -670,7 +670,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const 
                                                          size_t offset = 0,
                                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyToSymbol", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_to_or_from_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL,
                                        true);
 }
@@ -678,7 +678,7 @@ template <class T>
 static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyFromSymbol", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_to_or_from_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind,
                                        NULL, true);
 }
@@ -688,7 +688,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, c
                                                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                               cudaStream_t stream = 0)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyToSymbolAsync", from, bytes, cudaMemcpyDeviceToHost);
     return simt_copy_to_or_from_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream,
                                        false);
 }
@@ -698,7 +698,7 @@ static SIMT_ALWAYS_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const 
                                                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                                 cudaStream_t stream = 0)
 {
-    SIMT_RETURN_ERROR_UNLESS_COPY_FITS("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
+    SIMT_RETURN_ERROR_UNLESS_COPY_FITS_HOST_VARIABLE("cudaMemcpyFromSymbolAsync", to, bytes, cudaMemcpyHostToDevice);
     return simt_copy_to_or_from_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind,
                                        stream, false);
 }

@@ -232,7 +232,7 @@ int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
     int code = RUN_VERIFIED;
 
     if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.num_gpus > 1 &&
-        !ranks_fork_and_wait_in_parent(&all.ranks, all.options.num_gpus, &code, error))
+        !ranks_fork_and_return_in_ranks(&all.ranks, all.options.num_gpus, &code, error))
         return code ? code : leave(&all, &program);
     if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all_ranks.rank > 0)
         return leave(&all, &program);

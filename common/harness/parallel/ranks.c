@@ -85,7 +85,7 @@ static int await_ranks(pid_t *pids, int count)
     return first_code;
 }
 
-bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error)
+bool ranks_fork_and_return_in_ranks(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error)
 {
     pid_t *pids;
 

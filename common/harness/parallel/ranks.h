@@ -43,7 +43,7 @@ struct ranks {
 /** A line for --version: the libraries that connect the ranks in this build, or "none". */
 extern const char connection_version[];
 
-/** True if ranks_fork_and_wait_in_parent() may be called; each process then gets a GPU. */
+/** True if ranks_fork_and_return_in_ranks() may be called; each process then gets a GPU. */
 extern const bool connection_can_fork_ranks;
 
 /**
@@ -52,7 +52,7 @@ extern const bool connection_can_fork_ranks;
  * the first nonzero exit code, which becomes its own; if a signal kills a rank, the parent terminates the others. If
  * the processes cannot be created, returns false and sets *error.
  */
-bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error);
+bool ranks_fork_and_return_in_ranks(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error);
 
 /**
  * Installs signal handlers that report why this rank exits and then exit with RUN_CANNOT_RUN. The rank exits
@@ -62,7 +62,7 @@ bool ranks_fork_and_wait_in_parent(struct ranks *ranks, int num_processes, int *
 void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *program);
 
 /**
- * Connects to the other ranks, which mpirun or ranks_fork_and_wait_in_parent() started. If neither started any ranks,
+ * Connects to the other ranks, which mpirun or ranks_fork_and_return_in_ranks() started. If neither started any ranks,
  * this rank is the only one. Chooses this rank's GPU.
  */
 bool ranks_connect(struct ranks *ranks, struct error *error);

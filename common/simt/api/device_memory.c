@@ -268,7 +268,7 @@ cudaError_t cudaFreeHost(void *pointer)
 
 void simt_mark_unwritten(const void *begin, size_t bytes)
 {
-    if (bytes == 0 || !simt_is_arena_pointer(begin) || !simt_runtime_may_access(begin, bytes))
+    if (bytes == 0 || !simt_is_arena_pointer(begin) || !simt_runtime_may_access_cuda_memory(begin, bytes))
         return;
     struct allocation *const allocation = simt_allocation_at_or_after(begin);
 
@@ -281,7 +281,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     if (!attributes)
         return SIMT_RECORD_FAILURE(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
-    if (simt_is_arena_pointer(pointer) ? simt_runtime_may_access(pointer, 1)
+    if (simt_is_arena_pointer(pointer) ? simt_runtime_may_access_cuda_memory(pointer, 1)
                                        : simt_is_device_variable_range(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
     if (simt_is_pinned_or_managed(pointer)) {
@@ -308,7 +308,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
     (void)stream;
     if (!simt_is_pinned_or_managed(pointer) ||
         simt_allocation_at_or_after(pointer)->memory_type != MEMORY_TYPE_MANAGED ||
-        !simt_runtime_may_access(pointer, bytes))
+        !simt_runtime_may_access_cuda_memory(pointer, bytes))
         return simt_fault_runtime_call(
             SIMT_RETURN_ADDRESS(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
             "not %zu bytes of managed memory" SIMT_ADVICE_PREFIX "memory from cudaMallocManaged()", bytes);

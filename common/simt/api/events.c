@@ -94,7 +94,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     recorded->recorded = true;
     recorded->has_returned_not_ready = false;
     recorded->clock.num_streams = 0;
-    simt_stream_clock_join(&recorded->clock, simt_stream_clock_snapshot(number));
+    simt_stream_clock_join(&recorded->clock, simt_stream_current_clock(number));
     return cudaSuccess;
 }
 

@@ -363,7 +363,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (simt_peek_error_blocking_launches() != cudaSuccess)
         return refuse_after_fault();
     refused_after_fault = 0;
-    if (simt_peek_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
+    if (simt_peek_last_error_unnoticed() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
     if (!simt_program_find_segments() || !simt_arena_reserve_if_needed() || !simt_grid_prepare_memory_once() ||
         !simt_grid_allocate_first_block())

@@ -26,7 +26,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
     size_t has = 0;
     char where[160];
 
-    if (simt_is_pinned_or_managed(pointer) && !simt_runtime_may_access(pointer, bytes) &&
+    if (simt_is_pinned_or_managed(pointer) && !simt_runtime_may_access_cuda_memory(pointer, bytes) &&
         simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue,
@@ -114,7 +114,7 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
         return simt_fault_runtime_call(
             call_site, name, cudaErrorInvalidValue, "the %s is a null pointer" SIMT_ADVICE_PREFIX "%s", end,
             on_device ? "a pointer from cudaMalloc()" : "malloc() or, for a std::vector, resize() before the copy");
-    if (!on_device && !simt_runtime_may_access(pointer, 1) &&
+    if (!on_device && !simt_runtime_may_access_cuda_memory(pointer, 1) &&
         simt_arena_describe_address((uintptr_t)pointer, where, sizeof where))
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
                                        "the %s is %s" SIMT_ADVICE_PREFIX "memory that is not freed", end, where);
@@ -186,9 +186,9 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     if ((unsigned)kind > cudaMemcpyDefault)
         return simt_fault_runtime_call(call_site, name, cudaErrorInvalidMemcpyDirection,
                                        "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
-    if (to_device ? !simt_runtime_may_access(to, bytes) : !simt_host_may_access(to))
+    if (to_device ? !simt_runtime_may_access_cuda_memory(to, bytes) : !simt_host_may_access(to))
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], call_site);
-    if (from_device ? !simt_runtime_may_access(from, bytes) : !simt_host_may_access(from))
+    if (from_device ? !simt_runtime_may_access_cuda_memory(from, bytes) : !simt_host_may_access(from))
         return reject_end(name, "source", from, bytes, from_device, directions[kind], call_site);
     cudaError_t error = to_device ? reject_variable_name(name, "destination", to, call_site) : cudaSuccess;
 
@@ -395,7 +395,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
         return simt_peek_error_blocking_launches();
     if (bytes == 0)
         return cudaSuccess;
-    if (!simt_runtime_may_access(to, bytes))
+    if (!simt_runtime_may_access_cuda_memory(to, bytes))
         return reject_end(name, "destination", to, bytes, true, NULL, call_site);
     cudaError_t error = reject_variable_name(name, "destination", to, call_site);
 
@@ -485,7 +485,7 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
                                        "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_ADVICE_PREFIX
                                        "sizeof of the variable",
                                        bytes, offset, symbol_bytes);
-    if (simt_is_arena_pointer(host) && !simt_runtime_may_access(host, bytes))
+    if (simt_is_arena_pointer(host) && !simt_runtime_may_access_cuda_memory(host, bytes))
         return simt_record_failed_call(name, cudaErrorInvalidValue, call_site);
     return check_host_range(name, host, bytes, call_site);
 }

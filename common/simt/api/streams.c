@@ -107,5 +107,5 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    return simt_query_stream_clock(simt_stream_clock_snapshot(number), &simt_streams[number].has_returned_not_ready);
+    return simt_query_stream_clock(simt_stream_current_clock(number), &simt_streams[number].has_returned_not_ready);
 }

@@ -218,7 +218,7 @@ void simt_bulk_copy_check_and_mark_destination(uint32_t copy_number)
     simt_order.epoch++;
 }
 
-uint64_t simt_bulk_copy_source_event_offset(uint32_t copy_number)
+uint64_t simt_bulk_copy_source_offset_for_event(uint32_t copy_number)
 {
     const struct bulk_copy *const copy = &copies[copy_number];
 

@@ -38,7 +38,7 @@ struct bulk_copy *simt_bulk_copy_at(uint32_t copy_number);
  * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or
  * EVENT_OFFSET_IN_PROGRAM_DATA if the copy writes only zeros.
  */
-uint64_t simt_bulk_copy_source_event_offset(uint32_t copy_number);
+uint64_t simt_bulk_copy_source_offset_for_event(uint32_t copy_number);
 /** Returns the number of bytes that a copy writes. */
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {

@@ -710,7 +710,7 @@ static void issue(struct bulk_copy *copy, void *address)
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.is_watched))
-        simt_record_bulk_copy_event_if_watched(copy->pc, simt_bulk_copy_source_event_offset(number),
+        simt_record_bulk_copy_event_if_watched(copy->pc, simt_bulk_copy_source_offset_for_event(number),
                                                bulk_copy_bytes(copy),
                                                (uintptr_t)copy->destination - simt_memory.shared_begin);
 }

@@ -71,7 +71,7 @@ cudaError_t cudaGetLastError(void)
     return noticed(error);
 }
 
-cudaError_t simt_peek_last_error(void)
+cudaError_t simt_peek_last_error_unnoticed(void)
 {
     return last_error;
 }

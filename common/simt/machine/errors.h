@@ -24,7 +24,7 @@ void simt_print_unread_failure(void);
 /** Does the same as simt_set_last_error(), and makes launches and other calls fail until the error is read. */
 cudaError_t simt_set_error_blocking_launches(cudaError_t error);
 /** Returns the last error, as cudaPeekAtLastError() does, but does not count as a read by the program. */
-cudaError_t simt_peek_last_error(void);
+cudaError_t simt_peek_last_error_unnoticed(void);
 /** Returns the error that prevents launches until it is read, or cudaSuccess. */
 cudaError_t simt_peek_error_blocking_launches(void);
 

@@ -52,9 +52,9 @@ void (*simt_fault_end_thread)(uintptr_t pc);
  */
 static void make_room(void)
 {
-    if (simt_peek_last_error() == cudaSuccess)
+    if (simt_peek_last_error_unnoticed() == cudaSuccess)
         simt_fault_print_if_unread();
-    if (!fault.present || is_read || simt_peek_last_error() == cudaSuccess)
+    if (!fault.present || is_read || simt_peek_last_error_unnoticed() == cudaSuccess)
         first[0] = 0;
     else if (!first[0])
         memcpy(first, fault.line, sizeof first);

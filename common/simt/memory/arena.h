@@ -129,7 +129,7 @@ bool simt_is_arena_pointer(const void *pointer);
  * Returns whether CUDA's runtime calls may access all the bytes in device memory: whether they are in one live
  * allocation that was not made by a kernel, or in the memory of __device__ and __constant__ variables.
  */
-bool simt_runtime_may_access(const void *pointer, size_t bytes);
+bool simt_runtime_may_access_cuda_memory(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_is_device_variable_range(const void *pointer, size_t bytes);
 /** Returns whether the address is that of a `__constant__` variable. */

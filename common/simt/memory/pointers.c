@@ -48,7 +48,7 @@ bool simt_is_device_variable_range(const void *pointer, size_t bytes)
            is_constant(address, bytes);
 }
 
-bool simt_runtime_may_access(const void *pointer, size_t bytes)
+bool simt_runtime_may_access_cuda_memory(const void *pointer, size_t bytes)
 {
     if (!simt_is_arena_pointer(pointer))
         return simt_is_device_variable_range(pointer, bytes);
@@ -70,7 +70,7 @@ bool simt_is_device_heap_pointer(const void *pointer)
 
 bool simt_is_pinned_or_managed(const void *pointer)
 {
-    return simt_is_arena_pointer(pointer) && simt_runtime_may_access(pointer, 1) &&
+    return simt_is_arena_pointer(pointer) && simt_runtime_may_access_cuda_memory(pointer, 1) &&
            is_pinned_or_managed_type(simt_allocation_at_or_after(pointer)->memory_type);
 }
 
@@ -85,7 +85,7 @@ bool simt_host_access_is_invalid_without_signal(const void *pointer, size_t byte
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     if (simt_host_may_access_all_device_memory() || !simt_is_arena_pointer(pointer) ||
-        (simt_is_pinned_or_managed(pointer) && simt_runtime_may_access(pointer, bytes)))
+        (simt_is_pinned_or_managed(pointer) && simt_runtime_may_access_cuda_memory(pointer, bytes)))
         return false;
     for (size_t i = 0; i < simt_arena.num_allocations; i++) {
         const struct allocation *allocation = &simt_arena.allocations[i];

@@ -32,7 +32,7 @@ void simt_ranges_normalise(struct byte_ranges *ranges)
     ranges->num_ranges = kept + 1;
 }
 
-void simt_ranges_add(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end)
+void simt_ranges_append(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end)
 {
     if (ranges->num_ranges > 0 && ranges->range[ranges->num_ranges - 1].end == begin) {
         ranges->range[ranges->num_ranges - 1].end = end;
@@ -52,9 +52,9 @@ void simt_ranges_remove(struct byte_ranges *ranges, uintptr_t begin, uintptr_t e
             continue;
         ranges->range[i] = ranges->range[--ranges->num_ranges];
         if (whole.begin < begin)
-            simt_ranges_add(ranges, whole.begin, begin);
+            simt_ranges_append(ranges, whole.begin, begin);
         if (end < whole.end)
-            simt_ranges_add(ranges, end, whole.end);
+            simt_ranges_append(ranges, end, whole.end);
     }
     simt_ranges_normalise(ranges);
 }

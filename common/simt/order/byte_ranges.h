@@ -21,7 +21,7 @@ struct byte_ranges {
 };
 
 /** Adds a range; does nothing if out of memory. */
-void simt_ranges_add(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
+void simt_ranges_append(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct byte_ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Sorts the ranges and merges those that overlap or touch. */

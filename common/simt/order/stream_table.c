@@ -94,7 +94,7 @@ void simt_stream_apply_legacy_default_sync(size_t stream_number)
     }
 }
 
-const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number)
+const struct stream_clock *simt_stream_current_clock(size_t stream_number)
 {
     static struct stream_clock published;
 

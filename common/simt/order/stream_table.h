@@ -69,6 +69,6 @@ size_t simt_stream_find_or_add_unused_number(void);
  */
 void simt_stream_apply_legacy_default_sync(size_t stream_number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
-const struct stream_clock *simt_stream_clock_snapshot(size_t stream_number);
+const struct stream_clock *simt_stream_current_clock(size_t stream_number);
 
 #endif

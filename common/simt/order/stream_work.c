@@ -108,7 +108,7 @@ static void join_uses(struct work *work, const struct work *other)
 {
     for (enum work_use use = 0; use < NUM_USES; use++) {
         for (size_t i = 0; i < other->used[use].num_ranges; i++)
-            simt_ranges_add(&work->used[use], other->used[use].range[i].begin, other->used[use].range[i].end);
+            simt_ranges_append(&work->used[use], other->used[use].range[i].begin, other->used[use].range[i].end);
         simt_ranges_normalise(&work->used[use]);
     }
 }
@@ -161,7 +161,7 @@ const char *simt_current_work(uintptr_t *call_site)
 
 void simt_work_record_use(enum work_use use, uintptr_t begin, size_t bytes)
 {
-    simt_ranges_add(&current.used[use], begin, begin + bytes);
+    simt_ranges_append(&current.used[use], begin, begin + bytes);
 }
 
 void simt_work_remove_uses(uintptr_t begin, size_t bytes)
@@ -372,7 +372,7 @@ void simt_record_host_wait_for_stream(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number != MAX_HANDLES)
-        simt_record_host_wait_for_stream_clock(simt_stream_clock_snapshot(number));
+        simt_record_host_wait_for_stream_clock(simt_stream_current_clock(number));
 }
 
 void simt_record_host_wait_for_all_work(void)
@@ -395,7 +395,7 @@ cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uin
 
     if (error != cudaSuccess)
         return error;
-    before_function = simt_stream_clock_snapshot(current.stream);
+    before_function = simt_stream_current_clock(current.stream);
     simt_host_function_caller_frame = (uintptr_t)__builtin_frame_address(0);
     simt_pending_work_uses_host_memory = true;
     return cudaSuccess;
