@@ -36,6 +36,33 @@ static void shuffles_of_every_width(void **)
     }
 }
 
+static __global__ void long_distances_kernel(int *out)
+{
+    const int lane = threadIdx.x;
+
+    out[lane] = __shfl_up_sync(FULL_MASK, lane, 34);
+    out[32 + lane] = __shfl_down_sync(FULL_MASK, lane, 34);
+    out[64 + lane] = __shfl_xor_sync(FULL_MASK, lane, 37);
+    out[96 + lane] = __shfl_up_sync(FULL_MASK, lane, 32);
+}
+
+/** PTX uses five bits of the distance. The same program gives the same results on an H200. */
+static void distances_beyond_a_warp(void **)
+{
+    int *out = device_words(-1);
+
+    long_distances_kernel<<<1, 32>>>(out);
+    expect_success();
+    const int *got = download_and_free_words(out);
+
+    for (int lane = 0; lane < 32; lane++) {
+        assert_int_equal(got[lane], lane < 2 ? lane : lane - 2);
+        assert_int_equal(got[32 + lane], lane < 30 ? lane + 2 : lane);
+        assert_int_equal(got[64 + lane], lane ^ 5);
+        assert_int_equal(got[96 + lane], lane);
+    }
+}
+
 static __global__ void types_kernel(int *out)
 {
     const int lane = threadIdx.x;
@@ -491,6 +518,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shuffles_of_every_width),
+        cmocka_unit_test(distances_beyond_a_warp),
         cmocka_unit_test(shuffles_of_every_type),
         cmocka_unit_test(groups_with_disjoint_masks),
         cmocka_unit_test(lanes_that_returned_are_let_through),

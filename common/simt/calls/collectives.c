@@ -383,13 +383,14 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
     const int segment = lane & ~(width - 1);
-    const int other = lane ^ argument;
+    const int distance = WARP_LANES == 32 ? argument & 31 : argument; /* PTX: shfl uses five bits */
+    const int other = lane ^ distance;
 
     switch (kind) {
     case COLLECTIVE_SHUFFLE_UP:
-        return (unsigned)argument <= (unsigned)(lane - segment) ? lane - argument : -1;
+        return (unsigned)distance <= (unsigned)(lane - segment) ? lane - distance : -1;
     case COLLECTIVE_SHUFFLE_DOWN:
-        return (unsigned)argument < (unsigned)(segment + width - lane) ? lane + argument : -1;
+        return (unsigned)distance < (unsigned)(segment + width - lane) ? lane + distance : -1;
     case COLLECTIVE_SHUFFLE_XOR:
         return other >= 0 && other < segment + width ? other : -1;
     default:
