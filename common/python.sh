@@ -22,5 +22,5 @@ for python in python3 /usr/bin/python3; do
         exec "$python" "$@"
     fi
 done
-echo "no python3 here has $modules: sh common/setup.sh docs checks installs it" >&2
+echo "no python3 here has $modules: sh common/setup.sh docs checks installs every module that the course needs" >&2
 exit 127

@@ -142,7 +142,8 @@ for word in "$@"; do
     case $word in
     docs | checks | hip) ;;
     *)
-        say "$word: unknown; the words are docs, checks and hip" >&2
+        say "$word: unknown; the words are docs (for the site), checks (for tests that are skipped without clang," \
+            "PyTorch, NumPy or MPI) and hip" >&2
         exit 2
         ;;
     esac

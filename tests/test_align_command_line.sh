@@ -82,11 +82,11 @@ refuses "an unknown distribution" \
 refuses "two inputs" "--counts: the input is --dist already" --dist one --counts 1,2
 refuses "two inputs the other way round" "--dist: the input is --counts already" --counts 1,2 --dist one
 refuses "a file and a distribution" "--dist: the input is --topk-ids already" --topk-ids x.npy --dist one
-refuses "counts of tokens" "--num-tokens: --counts says how many ids each expert gets; leave out one of the two" \
+refuses "counts of tokens" "--num-tokens: --counts has a number of ids for each expert (0 for none); leave out one of the two" \
     --counts 1,2 --num-tokens 3
-refuses "counts of experts" "--num-experts: --counts says how many ids each expert gets; leave out one of the two" \
+refuses "counts of experts" "--num-experts: --counts has a number of ids for each expert (0 for none); leave out one of the two" \
     --num-experts 2 --counts 1,2
-refuses "counts of topk" "--topk: --counts says how many ids each expert gets; leave out one of the two" --counts 1,2 \
+refuses "counts of topk" "--topk: --counts has a number of ids for each expert (0 for none); leave out one of the two" --counts 1,2 \
     --topk 1
 refuses "no counts" "--counts: '' has no number for expert 0 (the list is empty); 0 is for none" --counts ''
 refuses "a count missing" "--counts: '1,,2' has no number for expert 1 (nothing between two commas); 0 is for none" \
@@ -284,7 +284,7 @@ hostile "$program" <<'END'
 2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 3|*: out of memory: * of device memory are needed, * are available; a smaller problem needs less (--num-tokens, --counts, --block-size)|ulimit -v 4000000; timeout 5 $P --counts 1000000,400000000
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --dist uniform --num-tokens 3
-2|*: OMP_NUM_THREADS: '0'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=0 $P --num-tokens 3
+2|*: OMP_NUM_THREADS: '0'; where it is set, it must be 1 to 1024, in digits|OMP_NUM_THREADS=0 $P --num-tokens 3
 END
 
 # --- reports ---

@@ -116,8 +116,10 @@ refuses 'a negative seed' '--seed: -1; it must be 0 or more' run 02_w --seed=-1
 refuses 'no seed' '--seed: needs a number' run 02_w --seed
 for order in random random: random:x forward ''; do
     SIMT_ORDER=$order refuses "an order '$order' of threads, which is no answer's fault" \
-        "SIMT_ORDER: '$order'; where it is set, it must be reverse or random:SEED" run 02_w
+        "SIMT_ORDER: '$order'; where it is set, it must be reverse or random:SEED, such as random:1" run 02_w
 done
+refuses 'reset: a part of a name' \
+    "reset: 'sweep' is only a part of 08_up_sweep; reset takes a name's beginning, of one exercise" reset sweep
 refuses 'reset what' "reset: which exercise? '$b/learn list' shows them" reset
 refuses 'solution of what' 'solution: which exercise? *' solution
 refuses 'an unknown name' "no exercise is called 'zzzzzz'; '$b/learn list' shows all" run zzzzzz

@@ -184,7 +184,8 @@ static void refuses_headers(void **state)
          "type '<f4 or something'; only '<f2', '<f4', '<i4' and '<i8' are read (array.astype converts)"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4,
          "the header has \"[('a', '<f4')], 'fortran\" where a plain type such as '<f4' should be"},
-        {HEADER("<f4", "True", "(2, 2)"), 16, "Fortran order; only C order is read (np.ascontiguousarray converts)"},
+        {HEADER("<f4", "True", "(2, 2)"), 16,
+         "Fortran order, as a transposed array has; only C order is read (np.ascontiguousarray converts)"},
         {HEADER("<f4", "1", "(2, 2)"), 16, "the header has \"1, 'shape': (2, 2), }\" where True or False should be"},
         {HEADER("<f4", "False", "(-1, 2)"), 8, "a negative dimension; each must be 0 or more"},
         {HEADER("<f4", "False", "(9223372036854775808,)"), 4, "a dimension of 2^63 or more"},
@@ -238,7 +239,7 @@ static void refuses_other_files(void **state)
     write_file("PK\3\4 an .npz file", 16);
     expect_refusal("a .npz archive; only .npy files are read (numpy.save writes one)");
     write_file("0.5 1.5 -2.5 3.5", 16);
-    expect_refusal("it does not start as a .npy file does (numpy.save writes one)");
+    expect_refusal("it does not start as a .npy file does (numpy.save writes one, also of numpy.loadtxt's array)");
     write_file("\x93NUMPY\2\0\0\0\0\0", 12);
     expect_refusal(".npy version 2.0; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\3\0\0\0\0\0", 12);

@@ -135,7 +135,7 @@ machine apt-get
 equal 'neither, but nothing missing' '0 setup: nothing is missing' "$(setup)"
 
 machine ninja
-equal 'an unknown word' '2 setup: doc: unknown; the words are docs, checks and hip' "$(setup checks doc)"
+equal 'an unknown word' '2 setup: doc: unknown; the words are docs (for the site), checks (for tests that are skipped without clang, PyTorch, NumPy or MPI) and hip' "$(setup checks doc)"
 equal 'an unknown word: no apt' '' "$(cat "$log")"
 
 finish

@@ -38,14 +38,15 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .implementation = {.name = "13a_gate_bound",
-                           .own_kernels = "few_tokens_kernel",
-                           .fallback = "chapter 05's",
-                           .supports_shared_experts = true,
-                           .supports_overlap = true,
-                           .kernel_switch_tokens = {65536}, /* a number that does not fit in 16 bits */
-                           .unsupported_reason = unsupported_reason,
-                           .launch = gate_launch},
+        .implementation =
+            {.name = "13a_gate_bound",
+             .own_kernels = "few_tokens_kernel",
+             .fallback = "chapter 05's; this chapter's are for sigmoid scores and the five shapes of router in gate.cu",
+             .supports_shared_experts = true,
+             .supports_overlap = true,
+             .kernel_switch_tokens = {65536}, /* a number that does not fit in 16 bits */
+             .unsupported_reason = unsupported_reason,
+             .launch = gate_launch},
         .previous = {.name = "05_fused_gate", .launch = gate_launch_previous},
     };
     return gate_main(argc, argv, &chapter);

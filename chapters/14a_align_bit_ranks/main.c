@@ -14,18 +14,18 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .implementation = {.name = "14a_align_bit_ranks",
-                           .own_kernels = "align_warp_kernel align_few_kernel",
-                           .fallback = "chapter 10's",
-                           .supports_overlap = true,
-                           .kernel_switch_ids = {32, 1024, 2048, 4096},
-                           .kernel_switch_experts = {4, 256},
-                           .unsupported_reason = unsupported_reason,
-                           .capacity = align_worst_case_capacity_capped_by_ids,
-                           .workspace_bytes =
-                               align_sector_spaced_offsets_bytes, /* for the fallback to chapter 10's kernels */
-                           .positions_ascend = align_is_few,
-                           .launch = align_launch},
+        .implementation =
+            {.name = "14a_align_bit_ranks",
+             .own_kernels = "align_warp_kernel align_few_kernel",
+             .fallback = "chapter 10's; this chapter's are for up to 4,096 ids, and not used with --kernel large",
+             .supports_overlap = true,
+             .kernel_switch_ids = {32, 1024, 2048, 4096},
+             .kernel_switch_experts = {4, 256},
+             .unsupported_reason = unsupported_reason,
+             .capacity = align_worst_case_capacity_capped_by_ids,
+             .workspace_bytes = align_sector_spaced_offsets_bytes, /* for the fallback to chapter 10's kernels */
+             .positions_ascend = align_is_few,
+             .launch = align_launch},
         .previous = {.name = "10_align_parallel_fill",
                      .capacity = align_worst_case_capacity_capped_by_ids,
                      .workspace_bytes = align_sector_spaced_offsets_bytes,

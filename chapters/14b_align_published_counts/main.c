@@ -22,8 +22,6 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "14b_align_published_counts",
-                           .own_kernels = "align_warp_kernel align_few_kernel align_many_kernel",
-                           .fallback = "chapter 10's",
                            .supports_overlap = true,
                            .kernel_switch_ids = {4096, 8192, 16384, 65536, 262144, 524288},
                            .kernel_switch_experts = {256},

@@ -34,16 +34,18 @@ static int block_size_before(const struct moe_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .implementation = {.name = "16a_layer_bulk_copies",
-                           .own_kernels = "layer_kernel",
-                           .fallback = "chapter 11b's",
-                           .needs = {.min_compute_capability = 90, .feature_name = "bulk copies"},
-                           .unsupported_reason = unsupported_reason,
-                           .block_size = block_size,
-                           .workspace_bytes = workspace_bytes,
-                           .workspace_must_be_zeroed = true,
-                           .bench_max_tokens = 4096,
-                           .launch = moe_launch},
+        .implementation =
+            {.name = "16a_layer_bulk_copies",
+             .own_kernels = "layer_kernel",
+             .fallback =
+                 "chapter 11b's; this chapter's is for bf16, sizes that are multiples of 64, and --block-size 16",
+             .needs = {.min_compute_capability = 90, .feature_name = "bulk copies"},
+             .unsupported_reason = unsupported_reason,
+             .block_size = block_size,
+             .workspace_bytes = workspace_bytes,
+             .workspace_must_be_zeroed = true,
+             .bench_max_tokens = 4096,
+             .launch = moe_launch},
         .previous = {.name = "11d_moe_async_ring",
                      .block_size = block_size_before,
                      .bench_max_tokens = 64,

@@ -35,7 +35,8 @@ bool simt_order_variable_check(struct error *error)
     return !order || strcmp(order, "reverse") == 0 ||
            (strncmp(order, "random:", 7) == 0 &&
             parse_integer("", order + 7, 0, INT64_MAX, &seed, &(struct error){0})) ||
-           error_set(error, "SIMT_ORDER: '%s'; where it is set, it must be reverse or random:SEED", order);
+           error_set(error, "SIMT_ORDER: '%s'; where it is set, it must be reverse or random:SEED, such as random:1",
+                     order);
 }
 
 bool environment_variables_check(struct error *error)
@@ -50,8 +51,8 @@ bool environment_variables_check(struct error *error)
         const char *const text = getenv(variables[i].name);
 
         if (text && !are_counts(text, variables[i].most, variables[i].list))
-            return error_set(error, "%s: '%s'; where it is set, it must be 1 to %" PRId64, variables[i].name, text,
-                             variables[i].most);
+            return error_set(error, "%s: '%s'; where it is set, it must be 1 to %" PRId64 ", in digits",
+                             variables[i].name, text, variables[i].most);
     }
     return simt_order_variable_check(error);
 }

@@ -190,7 +190,10 @@ int command_reset(struct learn_session *learn, const struct parsed_command *pars
     struct progress_entry *entry;
     char kept[LEARN_PATH_SIZE];
 
-    if (!exercise)
+    if (exercise && !exercise_begins_with(exercise, parsed->exercise_name))
+        error_set(&error, "reset: '%s' is only a part of %s; reset takes a name's beginning, of one exercise",
+                  parsed->exercise_name, exercise->name);
+    if (!exercise || error.text[0])
         return learn_print_error(&error);
     entry = begin_entry(learn, exercise, &error);
     if (!entry)

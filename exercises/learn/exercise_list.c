@@ -100,6 +100,13 @@ static void show_wanted(const char *wanted, char *shown, size_t size)
             *c = '?';
 }
 
+bool exercise_begins_with(const struct exercise *exercise, const char *wanted)
+{
+    char word[MAX_WANTED];
+
+    return plain_word(wanted, word) && strncmp(exercise->name, word, strlen(word)) == 0;
+}
+
 const struct exercise *exercise_find(const char *wanted, struct error *error)
 {
     const struct exercise *found = NULL;

@@ -38,4 +38,7 @@ const char *exercise_stars(const struct exercise *exercise);
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);
 
+/** Returns whether an exercise's name begins with the name that the learner gave, which may be a path. */
+bool exercise_begins_with(const struct exercise *exercise, const char *wanted);
+
 #endif

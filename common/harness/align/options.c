@@ -94,7 +94,8 @@ static bool check_counts(struct align_options *options, struct error *error)
                                                           : NULL;
 
     if (options->source == ALIGN_ID_SOURCE_COUNTS && flag)
-        return error_set(error, "--%s: --counts says how many ids each expert gets; leave out one of the two", flag);
+        return error_set(
+            error, "--%s: --counts has a number of ids for each expert (0 for none); leave out one of the two", flag);
     *num_tokens_given |= options->source == ALIGN_ID_SOURCE_COUNTS;
     return true;
 }

@@ -120,8 +120,10 @@ static bool take_descr(struct cursor *cursor)
 static bool take_fortran_order(struct cursor *cursor)
 {
     if (take(cursor, "True"))
-        return error_set(cursor->error, "%s: Fortran order; only C order is read (np.ascontiguousarray converts)",
-                         cursor->path);
+        return error_set(
+            cursor->error,
+            "%s: Fortran order, as a transposed array has; only C order is read (np.ascontiguousarray converts)",
+            cursor->path);
     return take(cursor, "False") || fail_expected(cursor, "True or False");
 }
 
@@ -251,7 +253,9 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, enum n
     if (memcmp(prefix, "PK", 2) == 0)
         return error_set(error, "%s: a .npz archive; only .npy files are read (numpy.save writes one)", path);
     if (memcmp(prefix, magic, sizeof magic) != 0)
-        return error_set(error, "%s: it does not start as a .npy file does (numpy.save writes one)", path);
+        return error_set(
+            error, "%s: it does not start as a .npy file does (numpy.save writes one, also of numpy.loadtxt's array)",
+            path);
     if (prefix[6] != 1 || prefix[7] != 0)
         return error_set(error, "%s: .npy version %d.%d; only version 1.0 is read (numpy.save writes it)", path,
                          prefix[6], prefix[7]);

@@ -602,7 +602,7 @@ static void report_fallback(const struct program *program, struct record *report
     for (int k = 0; k < counters->num_kernels; k++)
         if (contains_word(program->own_kernels, counters->kernels[k].name))
             return;
-    record_add_text(report, IN_TABLE, "kernels", "%s (the fallback), not this chapter's", program->fallback);
+    record_add_text(report, IN_TABLE, "kernels", "the fallback is launched: %s", program->fallback);
     record_add_text(report, IN_JSON, "fallback", "%s", program->fallback);
 }
 
