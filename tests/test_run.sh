@@ -269,7 +269,7 @@ ok      test_prints  1 passed
 1 passed, 0 failed, 0 skipped' "$(run_found test_prints)"
 echo '# needs: json, no_such_module' >"$scratch/tests/test_needs.py"
 equal 'Python: without a module that it needs' \
-    'skipped: test_needs: all of it: no python3 here has json,no_such_module: sh common/setup.sh docs checks installs it
+    'skipped: test_needs: all of it: no python3 here has json,no_such_module: sh common/setup.sh docs checks installs every module that the course needs
 1 passed, 0 failed, 1 skipped' "$(run_found test_needs test_prints | tail -n 2)"
 for words in '' 'docs/tools/tables.py --help' 'tables.py' '-c pass'; do
     # shellcheck disable=SC2086 # must split into words
