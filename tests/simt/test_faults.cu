@@ -627,7 +627,8 @@ static __global__ void far_pitch_in_elements_kernel(const unsigned char *rows, s
     y[threadIdx.x] = rows[pitch << 20]; // [far_pitch_in_elements]
 }
 
-FAULT_LAUNCH("memory", far_pitch_in_elements, " behind the last; try: if it is an access to the allocation made at :")
+FAULT_LAUNCH("memory", far_pitch_in_elements,
+             ", count its pitch, 512, in bytes, not in elements: row y begins at (float *)((char *)p + y * pitch); ")
 {
     unsigned char *rows;
     size_t pitch;
