@@ -187,7 +187,7 @@ REFUSED(a_parity_that_does_not_alternate, 64,
     }
 }
 
-REFUSED(a_wait_for_one_parity_twice, 64, "which lacks 1 of 2 arrivals; try: check the parity of the wait at :")
+REFUSED(a_wait_for_one_parity_twice, 64, "; try: check the parity of the wait at :")
 {
     __shared__ mbarrier full;
 
@@ -246,6 +246,17 @@ REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronou
     mbarrier_wait(&full, 0);
 }
 
+REFUSED(more_arrivals_announced_than_come, 64, "of 'both[1]': only 1 of the 64 arrivals announced at :")
+{
+    __shared__ mbarrier both[2];
+
+    make(&both[0], 1);
+    make(&both[1], 64);
+    if (threadIdx.x == 0)
+        mbarrier_arrive(&both[1]);
+    mbarrier_wait(&both[1], 0); // [more_arrivals_announced_than_come]
+}
+
 REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchronously")
 {
     __shared__ __align__(16) int words[128];
@@ -258,7 +269,7 @@ REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchron
     mbarrier_wait(&full, 0);
 }
 
-REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 of 272 bytes, announced at :")
+REFUSED(bytes_that_never_come, 32, "of 'full', which has its 1 arrival, but only 256 of the 272 bytes announced at :")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
@@ -460,7 +471,7 @@ REFUSED(copy_from_shared_memory, 32, "that is not in global memory")
     COPY_64(words, words + 64, &full) // [copy_from_shared_memory]
 }
 
-REFUSED(copy_beyond_shared_memory, 32, "beyond the shared memory of this launch")
+REFUSED(copy_beyond_shared_memory, 32, "dynamic bytes of the launch at :")
 {
     extern __shared__ __align__(16) unsigned char bytes[];
     __shared__ mbarrier full;

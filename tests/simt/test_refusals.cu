@@ -84,8 +84,8 @@ static void two_threads_read_and_write_at_one_line(void **)
 {
     read_and_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
-                 "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-                 "__syncthreads() between the two, or a second array");
+                 "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word; otherwise "
+                 "__syncthreads() between the rounds of the loop, or a second array");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -857,8 +857,9 @@ static void a_shuffle_from_outside_the_mask(void **)
 {
     outside_mask_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "outside_mask",
-                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16 by __shfl_down_sync, "
-                 "which is not in");
+                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16, which is not in the "
+                 "mask 0x0000ffff, by __shfl_down_sync; try: let all lanes make the call, with a mask of all: a lane "
+                 "without work should take part with a neutral value (0 for a sum)");
 }
 
 static __global__ void returned_kernel(int *y)

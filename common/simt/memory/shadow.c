@@ -487,7 +487,7 @@ static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
 enum { SHAPE_TEXT = 48 };
 
 /** Formats the shape of a block or grid: "128", "32 x 8" or "8 x 8 x 4". */
-static const char *shape_text(dim3 shape, char text[SHAPE_TEXT])
+static const char *shape_text(uint3 shape, char text[SHAPE_TEXT])
 {
     const size_t length = (size_t)snprintf(text, SHAPE_TEXT, "%u", shape.x);
 
@@ -507,8 +507,7 @@ static const char *shape_text(dim3 shape, char text[SHAPE_TEXT])
 static void describe_small_block(const struct shadow_cell *cell, char *text, size_t size)
 {
     const size_t threads = (size_t)simt_block_dim.x * simt_block_dim.y * simt_block_dim.z;
-    const uint64_t blocks = (uint64_t)simt_current_launch.grid.x * simt_current_launch.grid.y *
-                            simt_current_launch.grid.z;
+    const uint64_t blocks = (uint64_t)simt_grid_dim.x * simt_grid_dim.y * simt_grid_dim.z;
     size_t begin, end, written_end;
     char block[SHAPE_TEXT], grid[SHAPE_TEXT];
     uintptr_t call_site;
@@ -532,7 +531,7 @@ static void describe_small_block(const struct shadow_cell *cell, char *text, siz
                  threads, threads, call_site, kernel);
     else if (threads < (end - begin) / 4 || (blocks > threads && blocks <= BLOCK_THREADS))
         snprintf(text, size, "; the launch" SIMT_PC_LOCATION_FORMAT " has blocks of %s threads in a grid of %s",
-                 call_site, shape_text(simt_current_launch.block, block), shape_text(simt_current_launch.grid, grid));
+                 call_site, shape_text(simt_block_dim, block), shape_text(simt_grid_dim, grid));
 }
 
 /**
