@@ -123,7 +123,7 @@ REFUSED(read_without_wait, 64, "shared memory race")
 }
 
 REFUSED(arrivals_of_all_threads, 128,
-        "check how many threads arrive at the mbarrier of 'done' at byte 0 (of 8): it was made")
+        "check how many threads arrive at the mbarrier of 'done': it was made")
 {
     __shared__ int words[128];
     __shared__ mbarrier done;
@@ -308,12 +308,12 @@ static __device__ void ring_with_a_wrong_parity(const int *x, int *words, mbarri
     __shared__ mbarrier filled, emptied;    \
     ring_with_a_wrong_parity(x, words, &filled, &emptied)
 
-REFUSED(a_full_stage, 64, "waits for phase 0, of parity 0, of the mbarrier of 'filled' at byte 0 (of 8), made at :")
+REFUSED(a_full_stage, 64, "waits for phase 0, of parity 0, of the mbarrier of 'filled': the 1 arrival announced at :")
 {
     RING_WITH_A_WRONG_PARITY;
 }
 
-REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'emptied' at byte 0 (of 8), made at :")
+REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'emptied': the 1 arrival announced at :")
 {
     RING_WITH_A_WRONG_PARITY;
 }
@@ -334,7 +334,7 @@ REFUSED(bytes_never_announced, 32, "256 bytes have come unannounced")
     mbarrier_wait(&full, 0); // [bytes_never_announced]
 }
 
-REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier of 'full' at byte 0 (of 8)")
+REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier of 'full'")
 {
     __shared__ mbarrier full;
 

@@ -224,7 +224,7 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
 
-FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) read")
+FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) has already read")
 {
     __shared__ short words[4];
 
@@ -1272,7 +1272,7 @@ struct row_of_vectors { // [structure_misaligned by clang] [structure_misaligned
 FAULT("memory", row_of_vectors_misaligned, 1, 1,
       "; try: a vector of 8 bytes (byte 200 is a multiple of 8); or rows padded to a multiple of 16 bytes")
 {
-    y[0] = (int)((const float4 *)((const float *)x + 50))->x; // [row_of_vectors_misaligned]
+    *(float4 *)y = *(const float4 *)((const float *)x + 50); // [row_of_vectors_misaligned]
 }
 
 FAULT("memory", vector_misaligned, 1, 1,
@@ -3960,7 +3960,7 @@ FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the ad
 
 FAULT_LAUNCH("memory", copy_to_a_name,
              "the destination is 'device_other', a __device__ variable, whose name is no device address in host code; "
-             "try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
+             "nor can it be passed to a kernel; try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
 {
     cudaMemcpy(&device_other, host_words, 4, cudaMemcpyHostToDevice); // [copy_to_a_name]
 }

@@ -43,7 +43,7 @@ static void a_missing_barrier(void **)
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "no_barrier_write",
         "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' at byte 128 (of 256) that "
-        "thread (1,0,0) read");
+        "thread (1,0,0) has already read");
     if (starts_with_location(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_marked(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault_message(), where));
@@ -490,7 +490,7 @@ static void beyond_dynamic_shared_memory(void **)
     dynamic_kernel<<<1, 64, 256>>>(device_y);
     expect_success();
     dynamic_kernel<<<1, 64, 252>>>(device_y);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes beyond");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes at byte 252, beyond the 252 dynamic bytes of the launch at :");
 }
 
 static __global__ void beside_kernel(int *y, int index, bool store)

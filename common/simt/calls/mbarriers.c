@@ -578,8 +578,10 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
         snprintf(arrivals, sizeof arrivals, ": only %u of the %u arrivals announced" SIMT_PC_LOCATION_FORMAT " %s come",
                  arrived, barrier->count, barrier->pc, arrived == 1 ? "has" : "have");
     else if (barrier->pending > 0)
-        snprintf(arrivals, sizeof arrivals, ": none of the %u arrival%s announced" SIMT_PC_LOCATION_FORMAT " has come",
-                 barrier->count, plural_ending(barrier->count), barrier->pc);
+        snprintf(arrivals, sizeof arrivals,
+                 barrier->count == 1 ? ": the %u arrival announced" SIMT_PC_LOCATION_FORMAT " has not come"
+                                     : ": none of the %u arrivals announced" SIMT_PC_LOCATION_FORMAT " has come",
+                 barrier->count, barrier->pc);
     else
         snprintf(arrivals, sizeof arrivals, ", which has its %u arrival%s", barrier->count,
                  plural_ending(barrier->count));

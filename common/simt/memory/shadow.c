@@ -386,7 +386,9 @@ static void fault_race(const struct past_access *past, struct word_access access
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s%s" SIMT_PC_LOCATION_FORMAT "%s",
-             in_block && past->access_kind == PAST_READ && access.access_type == ACCESS_STORE ? "has already " : "",
+             in_block && past->access_kind == PAST_READ && access.access_type == ACCESS_STORE && !access.is_deallocation
+                 ? "has already "
+                 : "",
              what_was_done(past), simt_pc_in_slot(past->pc_slot), racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
