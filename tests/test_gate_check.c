@@ -198,7 +198,7 @@ static void an_expert_twice_is_rejected(void **state)
 
     (void)state;
     bench.ids[2 * 8 + 5] = bench.ids[2 * 8 + 1];
-    assert_wrong(&bench, 2, "chosen twice");
+    assert_wrong(&bench, 2, " is chosen twice, again at slot 5 (8 different experts expected)");
     tear_down(&bench);
 }
 

@@ -123,7 +123,7 @@ REFUSED(read_without_wait, 64, "shared memory race")
 }
 
 REFUSED(arrivals_of_all_threads, 128,
-        "check how many threads arrive at the mbarrier of 'done' at byte 0 (of 8): it was made")
+        "check how many threads arrive at the mbarrier of 'done': it was made")
 {
     __shared__ int words[128];
     __shared__ mbarrier done;
@@ -187,7 +187,7 @@ REFUSED(a_parity_that_does_not_alternate, 64,
     }
 }
 
-REFUSED(a_wait_for_one_parity_twice, 64, "which lacks 1 of 2 arrivals; try: check the parity of the wait at :")
+REFUSED(a_wait_for_one_parity_twice, 64, "; try: check the parity of the wait at :")
 {
     __shared__ mbarrier full;
 
@@ -246,6 +246,17 @@ REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronou
     mbarrier_wait(&full, 0);
 }
 
+REFUSED(more_arrivals_announced_than_come, 64, "of 'both[1]': only 1 of the 64 arrivals announced at :")
+{
+    __shared__ mbarrier both[2];
+
+    make(&both[0], 1);
+    make(&both[1], 64);
+    if (threadIdx.x == 0)
+        mbarrier_arrive(&both[1]);
+    mbarrier_wait(&both[1], 0); // [more_arrivals_announced_than_come]
+}
+
 REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchronously")
 {
     __shared__ __align__(16) int words[128];
@@ -258,7 +269,7 @@ REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchron
     mbarrier_wait(&full, 0);
 }
 
-REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 of 272 bytes, announced at :")
+REFUSED(bytes_that_never_come, 32, "of 'full', which has its 1 arrival, but only 256 of the 272 bytes announced at :")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
@@ -297,12 +308,12 @@ static __device__ void ring_with_a_wrong_parity(const int *x, int *words, mbarri
     __shared__ mbarrier filled, emptied;    \
     ring_with_a_wrong_parity(x, words, &filled, &emptied)
 
-REFUSED(a_full_stage, 64, "waits for phase 0, of parity 0, of the mbarrier of 'filled' at byte 0 (of 8), made at :")
+REFUSED(a_full_stage, 64, "waits for phase 0, of parity 0, of the mbarrier of 'filled': the 1 arrival announced at :")
 {
     RING_WITH_A_WRONG_PARITY;
 }
 
-REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'emptied' at byte 0 (of 8), made at :")
+REFUSED(an_empty_stage, 64, " for phase 0, of parity 0, of the mbarrier of 'emptied': the 1 arrival announced at :")
 {
     RING_WITH_A_WRONG_PARITY;
 }
@@ -323,7 +334,7 @@ REFUSED(bytes_never_announced, 32, "256 bytes have come unannounced")
     mbarrier_wait(&full, 0); // [bytes_never_announced]
 }
 
-REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier of 'full' at byte 0 (of 8)")
+REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier of 'full'")
 {
     __shared__ mbarrier full;
 
@@ -460,7 +471,7 @@ REFUSED(copy_from_shared_memory, 32, "that is not in global memory")
     COPY_64(words, words + 64, &full) // [copy_from_shared_memory]
 }
 
-REFUSED(copy_beyond_shared_memory, 32, "beyond the shared memory of this launch")
+REFUSED(copy_beyond_shared_memory, 32, "dynamic bytes of the launch at :")
 {
     extern __shared__ __align__(16) unsigned char bytes[];
     __shared__ mbarrier full;

@@ -191,7 +191,8 @@ static void a_grid_barrier_that_a_block_misses(void **)
     assert_int_equal(cudaLaunchCooperativeKernel(leave_kernel, 4, 32, NULL), cudaErrorLaunchFailure);
     EXPECT_FAULT(cudaErrorLaunchFailure, "leave", "block (2,0,0) has returned");
     leave_kernel<<<1, 32>>>();
-    EXPECT_FAULT(cudaErrorLaunchFailure, "leave", "not cooperative");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "leave",
+                 "which is not cooperative; try: cudaLaunchCooperativeKernel((const void *)kernel, grid, block, args)");
 }
 
 static __global__ void nothing_kernel(int *x, short y)

@@ -224,7 +224,7 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
 
-FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) read")
+FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) has already read")
 {
     __shared__ short words[4];
 
@@ -1270,6 +1270,12 @@ struct row_of_vectors { // [structure_misaligned by clang] [structure_misaligned
     float4 low, high;
 };
 
+FAULT("memory", row_of_vectors_misaligned, 1, 1,
+      "; try: a vector of 8 bytes (byte 200 is a multiple of 8); or rows padded to a multiple of 16 bytes")
+{
+    *(float4 *)y = *(const float4 *)((const float *)x + 50); // [row_of_vectors_misaligned]
+}
+
 FAULT("memory", vector_misaligned, 1, 1,
       "writes 16 bytes of 'rows' at byte 132 (of 528), at an address that is not a multiple of 16 (it ends in 0x")
 {
@@ -1930,11 +1936,21 @@ FAULT("convergence", half_at_a_vote, 1, 32, "divergent collective")
         y[threadIdx.x] = __any_sync(0xffffffffu, 0);
 }
 
-FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32, "deadlock")
+FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32,
+      "; try: make the call in all lanes of the mask, before the if; keep its result")
 {
     if (threadIdx.x < 16)
         y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1); // [half_at_a_shuffle_then_barrier]
     __syncthreads();
+}
+
+FAULT("convergence", half_at_a_syncwarp_then_barrier, 1, 32,
+      "; try: move it out of the branch, so that all lanes of its mask reach it; it orders one warp only")
+{
+    if (threadIdx.x < 16)
+        __syncwarp(); // [half_at_a_syncwarp_then_barrier]
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x];
 }
 
 FAULT("convergence", barrier_in_an_if_before_another, 1, 64,
@@ -2145,7 +2161,8 @@ FAULT_LAUNCH("convergence", missed_grid_barrier, " without it: every thread of t
     cudaLaunchCooperativeKernel(missed_grid_barrier_kernel, 2, 64, arguments);
 }
 
-FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some threads miss")
+FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64,
+      "; try: keep the barrier where all threads reach it the same number of times: put only the work in the if")
 {
     for (int i = 0; i < x[threadIdx.x] % 3; i++)
         __syncthreads(); // [barrier_in_a_loop_of_own_length]
@@ -2231,7 +2248,7 @@ FAULT("copies", wait_by_one_thread, 1, 64, "that thread (1,0,0) copies asynchron
 
 FAULT("copies", one_group_too_many_left, 1, 32,
       ", __pipeline_wait_prior(1), came after 2 commits and lets the last 1 group be under way; the copy is in group "
-      "2; try: __pipeline_wait_prior(0) there, or a smaller number; then")
+      "2; try: commit an empty group in the last iterations too, or __pipeline_wait_prior(0) there; then")
 {
     __shared__ __align__(16) int words[2][32];
 
@@ -2417,7 +2434,7 @@ FAULT("copies", destination_out_of_bounds, 1, 32, "out-of-bounds shared access")
 }
 
 FAULT("copies", behind_the_dynamic_array, 1, 32,
-      "beyond the shared memory of this launch (0 dynamic bytes); try: check the third parameter of the launch at :")
+      "writes 4 bytes at byte 0, beyond the 0 dynamic bytes of the launch at :")
 {
     extern __shared__ int dynamic[];
 
@@ -2955,13 +2972,13 @@ STREAM_FAULT(function_beside_the_host, "race with the host: the host reads 4 byt
     seen = of_function; // [function_beside_the_host]
 }
 
-STREAM_FAULT(two_writers, "race of two streams")
+STREAM_FAULT(two_writers, "of fill_kernel, launched at :")
 {
     fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
     fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
 }
 
-STREAM_FAULT(writer_and_reader, "race of two streams")
+STREAM_FAULT(writer_and_reader, ", in its stream, and cudaStreamWaitEvent() before the launch at :")
 {
     fill_kernel<<<4, 64, 0, streams[0]>>>(device_y, 1);
     add_kernel<<<1, 32, 0, streams[2]>>>(device_y, device_y + 1000);
@@ -3099,7 +3116,7 @@ STREAM_FAULT(constants_written_too_early, "cudaMemcpyToSymbol writes what consta
     cudaMemcpyToSymbol(constant_table, host_words, 64); // [constants_written_too_early]
 }
 
-STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync, issued at")
+STREAM_FAULT(constants_read_too_early, ", reads 4 bytes that cudaMemcpyAsync, issued at")
 {
     void *table = NULL;
 
@@ -3142,6 +3159,18 @@ STREAM_FAULT(pinned_read_too_early, "race with the host")
     assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
     cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
     host_words[0] = pinned[3]; // [pinned_read_too_early]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(event_before_the_copy, ", before that work; try: record the event after :")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaEventRecord(events[0], streams[0]);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
+    cudaEventSynchronize(events[0]);
+    host_words[0] = pinned[3]; // [event_before_the_copy]
     cudaFreeHost(pinned);
 }
 
@@ -3932,7 +3961,7 @@ FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the ad
 
 FAULT_LAUNCH("memory", copy_to_a_name,
              "the destination is 'device_other', a __device__ variable, whose name is no device address in host code; "
-             "try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
+             "nor can it be passed to a kernel; try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
 {
     cudaMemcpy(&device_other, host_words, 4, cudaMemcpyHostToDevice); // [copy_to_a_name]
 }
@@ -4351,6 +4380,23 @@ FAULT("memory", block_that_is_too_small, 1, 16,
     words[threadIdx.x] = x[threadIdx.x];
     __syncthreads();
     y[threadIdx.x] = words[threadIdx.x + 32]; // [block_that_is_too_small]
+}
+
+/* A launch whose grid and block are exchanged. */
+static __global__ void transpose_kernel(const int *x, int *y)
+{
+    __shared__ int tile[8][8];
+
+    tile[threadIdx.y][threadIdx.x] = x[8 * threadIdx.y + threadIdx.x];
+    __syncthreads();
+    y[8 * threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y]; // [grid_and_block_exchanged]
+}
+
+FAULT_LAUNCH("memory", grid_and_block_exchanged,
+             " has blocks of 2 x 3 threads in a grid of 8 x 8; try: check the launch: <<<grid, block>>>; then the index")
+{
+    (void)grid_and_block_exchanged_added;
+    transpose_kernel<<<dim3(8, 8), dim3(2, 3)>>>(device_x, device_y);
 }
 
 FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")

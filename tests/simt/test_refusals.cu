@@ -43,7 +43,7 @@ static void a_missing_barrier(void **)
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "no_barrier_write",
         "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' at byte 128 (of 256) that "
-        "thread (1,0,0) read");
+        "thread (1,0,0) has already read");
     if (starts_with_location(simt_fault_message(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_marked(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault_message(), where));
@@ -84,8 +84,8 @@ static void two_threads_read_and_write_at_one_line(void **)
 {
     read_and_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
-                 "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-                 "__syncthreads() between the two, or a second array");
+                 "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word; otherwise "
+                 "__syncthreads() between the rounds of the loop, or a second array");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -490,7 +490,7 @@ static void beyond_dynamic_shared_memory(void **)
     dynamic_kernel<<<1, 64, 256>>>(device_y);
     expect_success();
     dynamic_kernel<<<1, 64, 252>>>(device_y);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes beyond");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes at byte 252, beyond the 252 dynamic bytes of the launch at :");
 }
 
 static __global__ void beside_kernel(int *y, int index, bool store)
@@ -857,8 +857,9 @@ static void a_shuffle_from_outside_the_mask(void **)
 {
     outside_mask_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "outside_mask",
-                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16 by __shfl_down_sync, "
-                 "which is not in");
+                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16, which is not in the "
+                 "mask 0x0000ffff, by __shfl_down_sync; try: let all lanes make the call, with a mask of all: a lane "
+                 "without work should take part with a neutral value (0 for a sum)");
 }
 
 static __global__ void returned_kernel(int *y)

@@ -99,11 +99,14 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
             error_phrase_set(&exam->got, "%" PRId32 " at slot %d", id, k);
             return fail(exam, -1, "every id names an expert");
         }
-        if (exam->chosen[id]) {
-            error_phrase_set(&exam->expected, "%d different experts", problem->topk);
-            error_phrase_set(&exam->got, "expert %" PRId32 " again at slot %d", id, k);
-            return fail(exam, id, "no expert is chosen twice");
-        }
+        if (exam->chosen[id])
+            return error_set_as(
+                &exam->error, RUN_WRONG,
+                "token %" PRId64 ", group %d: expert %" PRId32
+                " is chosen twice, again at slot %d (%d different experts expected)" ERROR_ADVICE_SEPARATOR
+                "take each chosen expert out before the next is chosen; in a sort, let lanes "
+                "exchange in pairs: one keeps the better, the other the worse",
+                exam->token, group_of(exam, id), id, k, problem->topk);
         exam->chosen[id] = true;
     }
     return true;
@@ -357,10 +360,11 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
 
 static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens)
 {
-    const size_t length = strlen(error->text);
+    const size_t length = (size_t)(error_find_advice_separator_or_end(error->text) - error->text);
+    const struct error found = *error;
 
-    snprintf(error->text + length, sizeof error->text - length, "; wrong: %" PRId64 " of %" PRId64 " tokens", num_wrong,
-             num_tokens);
+    snprintf(error->text + length, sizeof error->text - length, "; wrong: %" PRId64 " of %" PRId64 " tokens%s",
+             num_wrong, num_tokens, found.text + length);
 }
 
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_tie_rule tie_rule,

@@ -21,6 +21,9 @@ struct event {
     bool has_returned_not_ready;
     bool captured; /**< last recorded in a stream that was being captured */
     struct timespec time;
+    uintptr_t record_site;
+    size_t stream;              /**< number of the stream in which it was last recorded */
+    uint64_t recorded_position; /**< position of the latest work at that call */
     struct stream_clock clock;
 };
 
@@ -92,6 +95,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     }
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
+    recorded->record_site = SIMT_RETURN_ADDRESS();
+    recorded->stream = number;
+    recorded->recorded_position = simt_latest_work_position;
     recorded->has_returned_not_ready = false;
     recorded->clock.num_streams = 0;
     simt_stream_clock_join(&recorded->clock, simt_stream_current_clock(number));
@@ -121,6 +127,12 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (error != cudaSuccess)
         return error;
     simt_check_work_uses_no_returned_locals(SIMT_CALLER_STACK_POINTER());
+    if (awaited->recorded)
+        simt_last_event_wait = (struct event_wait){.wait_site = SIMT_RETURN_ADDRESS(),
+                                                   .record_site = awaited->record_site,
+                                                   .stream = awaited->stream,
+                                                   .recorded_position = awaited->recorded_position,
+                                                   .waited_position = simt_latest_work_position};
     simt_record_host_wait_for_stream_clock(&awaited->clock);
     return simt_peek_error_blocking_launches();
 }

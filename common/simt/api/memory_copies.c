@@ -162,13 +162,14 @@ static cudaError_t reject_variable_name(const char *name, const char *end, const
     if (strstr(name, "Symbol") || !simt_is_device_variable_range(pointer, 1) ||
         simt_symbol_address_was_obtained(pointer))
         return cudaSuccess;
-    return simt_fault_runtime_call(call_site, name, cudaErrorInvalidValue,
-                                   "the %s is '%s', a %s variable, whose name is no device address in host "
-                                   "code" SIMT_ADVICE_PREFIX
-                                   "the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol() or "
-                                   "cudaMemcpyFromSymbol()",
-                                   end, simt_device_variable_name_at((uintptr_t)pointer),
-                                   simt_is_constant_variable(pointer) ? "__constant__" : "__device__");
+    return simt_fault_runtime_call(
+        call_site, name, cudaErrorInvalidValue,
+        "the %s is '%s', a %s variable, whose name is no device address in host code; nor can it be "
+        "passed to a kernel" SIMT_ADVICE_PREFIX
+        "the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol() or "
+        "cudaMemcpyFromSymbol(); in the kernel, use the name",
+        end, simt_device_variable_name_at((uintptr_t)pointer),
+        simt_is_constant_variable(pointer) ? "__constant__" : "__device__");
 }
 
 /** Reports a copy whose source or destination is not in the memory that `kind` requires. */

@@ -67,7 +67,8 @@ void simt_grid_sync(void)
 {
     if (simt_running.lane && !simt_current_launch.is_cooperative)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_RETURN_ADDRESS(), "grid barrier",
-                        "waits for the grid in a launch that is not cooperative");
+                        "waits for the grid in the launch" SIMT_PC_LOCATION_FORMAT ", which is not cooperative",
+                        simt_current_launch.call_site);
     if (simt_running.lane)
         simt_running.block->num_threads_at_grid_barrier++;
     barrier_wait(0, GRID_BARRIER, SIMT_RETURN_ADDRESS());

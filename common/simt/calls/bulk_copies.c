@@ -183,7 +183,7 @@ static void check_destination(const struct bulk_copy *copy)
                         "copies %u bytes to memory that is not shared", bytes);
     if (shared + bytes > simt_memory.shared_bytes ||
         (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end))
-        simt_fault_beyond_dynamic_shared(bytes, true, copy->pc);
+        simt_fault_beyond_dynamic_shared(shared, bytes, true, copy->pc);
 }
 
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)

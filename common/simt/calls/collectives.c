@@ -420,7 +420,12 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         snprintf(all, sizeof all, " (mask " LANE_MASK_FORMAT ")", LANE_MASK_ARGUMENTS(mask));
     snprintf(why, sizeof why, "which is not active at this call");
     if (!of_active(mask) && !(mask >> source & 1))
-        snprintf(why, sizeof why, "which is not in the mask");
+        simt_fault_thread(cudaErrorLaunchFailure, reader->thread_index, reader->wait_site,
+                          "shuffle from an absent lane",
+                          "reads lane %u, which is not in the mask " LANE_MASK_FORMAT ", by %s" SIMT_ADVICE_PREFIX
+                          "let all lanes make the call, with a mask of all: a lane without work should take part with "
+                          "a neutral value (0 for a sum); or read only lanes in the mask",
+                          source, LANE_MASK_ARGUMENTS(mask), simt_awaited_collective_name(warp, lane));
     else if (!(warp->lanes >> source & 1))
         snprintf(why, sizeof why, "which the block does not have");
     else if (returned && warp->collective_mask[source] != mask && on_one_line(end, reader->wait_site)) {
@@ -809,6 +814,14 @@ void simt_collective_describe_wait(const struct block *block, const struct warp 
                  LANE_MASK_ARGUMENTS(warp->collective_mask[other]));
     }
     strncat(text,
-            SIMT_ADVICE_PREFIX "let all lanes of the mask reach this call, or leave those out of the mask that do not",
+            collective_of(warp->collective_call_key[lane]) == COLLECTIVE_SYNCWARP ? SIMT_ADVICE_PREFIX
+                "move it out of the branch, so that all lanes of its mask reach it; it orders one "
+                "warp only: if other warps use the data, __syncthreads() there"
+            : collective_of(warp->collective_call_key[lane]) <= COLLECTIVE_SHUFFLE_XOR
+                ? SIMT_ADVICE_PREFIX "make the call in all lanes of the mask, before the if; keep its result in a "
+                                     "variable and use it in the if; or leave out of the mask the lanes that do not "
+                                     "make it"
+                : SIMT_ADVICE_PREFIX "let all lanes of the mask reach this call, or leave those out of the mask that "
+                                     "do not",
             size - strlen(text) - 1);
 }

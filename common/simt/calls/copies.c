@@ -206,7 +206,7 @@ static void describe_group_wait(unsigned thread, const struct shadow_cell *cell,
         number = copies[number].next;
     if (!number || !lane->group_wait_site)
         return;
-    const uint32_t group = copies[number].group;
+    const uint32_t group = copies[number].group, prior = committed - 1 - group;
 
     if (group >= lane->num_committed_copy_groups)
         snprintf(text, size,
@@ -223,10 +223,11 @@ static void describe_group_wait(unsigned thread, const struct shadow_cell *cell,
         snprintf(text, size,
                  ": the wait" SIMT_PC_LOCATION_FORMAT
                  ", __pipeline_wait_prior(%u), came after %u commit%s and lets the last %u group%s be under way; the "
-                 "copy is in group %u" SIMT_ADVICE_PREFIX "__pipeline_wait_prior(%u) there, or a smaller number; then "
+                 "copy is in group %u" SIMT_ADVICE_PREFIX "%s__pipeline_wait_prior(%u) there%s; then "
                  "__syncthreads() if other threads use the data",
                  lane->group_wait_site, left, committed, plural_ending(committed), left, plural_ending(left), group + 1,
-                 committed - 1 - group);
+                 lane->no_group_since_previous_wait ? "commit an empty group in the last iterations too, or " : "",
+                 prior, prior > 0 ? ", or a smaller number" : "");
 }
 
 /* --- functions of device_calls.h ---------------------------------------------------------------------------------- */
@@ -250,7 +251,7 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
                         "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
                         bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
     if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_beyond_dynamic_shared((unsigned)bytes, true, pc);
+        simt_fault_beyond_dynamic_shared(shared, (unsigned)bytes, true, pc);
 }
 
 /**
@@ -327,6 +328,8 @@ void simt_async_copies_wait(size_t num_pending_groups)
     struct lane *const lane = simt_running.lane;
 
     if (lane) {
+        lane->no_group_since_previous_wait = lane->group_wait_site &&
+                                             lane->num_groups_at_group_wait == lane->num_committed_copy_groups;
         lane->group_wait_site = SIMT_RETURN_ADDRESS();
         lane->num_groups_at_group_wait = lane->num_committed_copy_groups;
         lane->num_groups_left_by_wait = num_pending_groups < UINT32_MAX ? (uint32_t)num_pending_groups : UINT32_MAX;

@@ -20,6 +20,7 @@
 #include "warpgroup_products.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -175,28 +176,44 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
 static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum access_type access, uintptr_t pc)
 {
     const bool is_shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
-    char of[ARRAY_TEXT_SIZE], advice[160] = "";
+    char of[ARRAY_TEXT_SIZE], advice[240] = "";
 
     simt_describe_position_in_array(address, is_shared, of);
+    char byte[48] = "";
+    const char *const at = strstr(of, " at byte ") ? byte : NULL;
+
+    if (at)
+        snprintf(byte, sizeof byte, "byte %zu", (size_t)strtoull(strstr(of, " at byte ") + 9, NULL, 10));
     if (is_shared && strstr(of, "dynamic shared memory"))
         snprintf(advice, sizeof advice,
                  SIMT_ADVICE_PREFIX "an offset in the extern __shared__ array that is a multiple of %u, and "
                                     "__align__(%u) before the array; or loads and stores of single elements",
                  bytes, bytes);
+    else if (!is_shared && bytes == 16 && address % 16 == 8 && at)
+        snprintf(advice, sizeof advice,
+                 SIMT_ADVICE_PREFIX "a vector of 8 bytes (%.40s is a multiple of 8); or rows padded to a multiple of "
+                                    "16 bytes, 4 floats; or loads and stores of single elements",
+                 at);
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                     "%s %u bytes%s%s at an address that is not a multiple of %u (it ends in 0x%x)%s",
                     simt_access_verb(access), bytes, of, *of ? "," : "", bytes, (unsigned)(address & 0xff), advice);
 }
 
-_Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_beyond_dynamic_shared(size_t offset, unsigned access_bytes, bool store, uintptr_t pc)
 {
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                    "%s %u byte%s beyond the shared memory of this launch (%zu dynamic bytes)" SIMT_ADVICE_PREFIX
-                    "check the third parameter of the launch" SIMT_PC_LOCATION_FORMAT
-                    ", the size of extern __shared__ arrays in bytes: n * sizeof(int) for n ints; or, if it is right, "
-                    "an index from 0 to the number of elements - 1",
-                    store ? "writes" : "reads", access_bytes, plural_ending(access_bytes),
-                    simt_current_launch.dynamic_shared_bytes, simt_current_launch.call_site);
+    const size_t dynamic = simt_current_launch.dynamic_shared_bytes;
+    const size_t begin = simt_memory.dynamic_shared_requested_end - dynamic;
+    char at[64] = "";
+
+    if (offset >= begin)
+        snprintf(at, sizeof at, " at byte %zu,", offset - begin);
+    simt_fault_here(
+        cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+        "%s %u byte%s%s beyond the %zu dynamic byte%s of the launch" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
+        "check the launch's third parameter, the size of extern __shared__ arrays in bytes: "
+        "n * sizeof(element); or, if it is right, an index from 0 to the number of elements - 1",
+        store ? "writes" : "reads", access_bytes, plural_ending(access_bytes), at, dynamic, plural_ending(dynamic),
+        simt_current_launch.call_site);
 }
 
 /**
@@ -257,7 +274,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
             fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.dynamic_shared_requested_end &&
                           shared < simt_memory.dynamic_shared_array_end))
-            simt_fault_beyond_dynamic_shared(bytes, store, pc);
+            simt_fault_beyond_dynamic_shared(shared, bytes, store, pc);
         access_type(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, touch, pc, SPACE_SHARED);
         if (touch.is_uncounted)
             return true;
@@ -761,7 +778,7 @@ void simt_check_and_record_atomic(const void *pointer, unsigned bytes, unsigned 
         simt_record_access_event(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.dynamic_shared_requested_end && shared < simt_memory.dynamic_shared_array_end)
-            simt_fault_beyond_dynamic_shared(bytes, true, pc);
+            simt_fault_beyond_dynamic_shared(shared, bytes, true, pc);
         touch_elements(simt_memory.shared_shadow, simt_memory.shared_begin, address, bytes, element_bytes, touch, pc,
                        SPACE_SHARED);
         simt_record_access_event(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);

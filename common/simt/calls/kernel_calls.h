@@ -45,7 +45,7 @@ void simt_record_mbarrier_event_if_watched(uintptr_t pc, enum mbarrier_operation
                                            uint64_t operand, uint64_t phase);
 
 /** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
-_Noreturn void simt_fault_beyond_dynamic_shared(unsigned access_bytes, bool store, uintptr_t pc);
+_Noreturn void simt_fault_beyond_dynamic_shared(size_t offset, unsigned access_bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
 void simt_block_discard_async_copies(struct block *block);
@@ -66,6 +66,8 @@ void simt_async_copy_list_discard(uint32_t *first_remaining_copy);
 bool simt_mbarrier_expire_timed_waits(struct block *block);
 /** Describes which phase a lane waits for at an mbarrier, and what the phase lacks. */
 void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t size);
+/** Returns whether the phase that a lane waits for has all its arrivals, but not all of its announced bytes. */
+bool simt_mbarrier_wait_lacks_only_bytes(const struct lane *lane);
 /**
  * Returns whether a lane waits at an mbarrier at which several threads have arrived and ended at least two phases that
  * the lane has not waited for, and describes such a wait.

@@ -114,7 +114,7 @@ static void check_address(const void *address, uintptr_t pc)
                         (unsigned)((uintptr_t)address & 0xff));
     if (shared + sizeof(struct barrier_handle) > simt_memory.dynamic_shared_requested_end &&
         shared < simt_memory.dynamic_shared_array_end)
-        simt_fault_beyond_dynamic_shared(sizeof(struct barrier_handle), true, pc);
+        simt_fault_beyond_dynamic_shared(shared, sizeof(struct barrier_handle), true, pc);
 }
 
 /**
@@ -151,12 +151,35 @@ static void record_use(const void *address, enum mbarrier_operation operation, u
     simt_record_mbarrier_event_if_watched(pc, operation, (uintptr_t)address - simt_memory.shared_begin, operand, phase);
 }
 
+/**
+ * Describes the position of a barrier: " of 'name'" or " of 'name[2]'" if all of the variable's memory is barriers, and
+ * otherwise as simt_describe_position_in_array() does.
+ */
+static void describe_position(const struct barrier *barrier, char of[ARRAY_TEXT_SIZE])
+{
+    const size_t bytes = sizeof(struct barrier_handle), offset = barrier->address - simt_memory.shared_begin;
+    size_t begin, end, count = 0;
+
+    simt_describe_position_in_array(barrier->address, true, of);
+    char *const rest = strstr(of, "' at byte ");
+
+    simt_shared_array_bounds(offset, &begin, &end);
+    for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next)
+        count += barriers[number].address - simt_memory.shared_begin - begin < end - begin;
+    if (!rest || count != (end - begin) / bytes)
+        return;
+    if (count > 1)
+        snprintf(rest, ARRAY_TEXT_SIZE - (size_t)(rest - of), "[%zu]'", (offset - begin) / bytes);
+    else
+        rest[1] = '\0';
+}
+
 /** Advises to wait for the other parity, because the wait called at `wait` returned at once for this reason. */
 static void advise_on_parity(const struct barrier *barrier, uintptr_t wait, const char *reason, char *text, size_t size)
 {
     char of[ARRAY_TEXT_SIZE];
 
-    simt_describe_position_in_array(barrier->address, true, of);
+    describe_position(barrier, of);
     snprintf(text, size,
              SIMT_ADVICE_PREFIX "the other parity in the wait" SIMT_PC_LOCATION_FORMAT
                                 " for the mbarrier%s: it returned at once, because %s; otherwise __syncthreads() "
@@ -194,7 +217,7 @@ static bool advise_on_arrivals(char *text, size_t size)
     }
     if (!most)
         return false;
-    simt_describe_position_in_array(most->address, true, of);
+    describe_position(most, of);
     snprintf(text, size,
              SIMT_ADVICE_PREFIX "__syncthreads() between the two accesses; or check how many threads arrive at the "
                                 "mbarrier%s: it was made" SIMT_PC_LOCATION_FORMAT
@@ -548,11 +571,24 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
 {
     const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
     const uint32_t missed = missed_phases(barrier, lane);
-    char bytes[128] = "", late[128] = "", of[ARRAY_TEXT_SIZE];
+    const uint32_t arrived = barrier->count - barrier->pending;
+    char arrivals[128], bytes[128] = "", late[128] = "", of[ARRAY_TEXT_SIZE];
 
+    if (barrier->pending > 0 && arrived > 0)
+        snprintf(arrivals, sizeof arrivals, ": only %u of the %u arrivals announced" SIMT_PC_LOCATION_FORMAT " %s come",
+                 arrived, barrier->count, barrier->pc, arrived == 1 ? "has" : "have");
+    else if (barrier->pending > 0)
+        snprintf(arrivals, sizeof arrivals,
+                 barrier->count == 1 ? ": the %u arrival announced" SIMT_PC_LOCATION_FORMAT " has not come"
+                                     : ": none of the %u arrivals announced" SIMT_PC_LOCATION_FORMAT " has come",
+                 barrier->count, barrier->pc);
+    else
+        snprintf(arrivals, sizeof arrivals, ", which has its %u arrival%s", barrier->count,
+                 plural_ending(barrier->count));
     if (barrier->bytes > 0)
-        snprintf(bytes, sizeof bytes, " and %lld of %lld bytes, announced" SIMT_PC_LOCATION_FORMAT,
-                 (long long)barrier->bytes, (long long)barrier->announced, barrier->announcement);
+        snprintf(bytes, sizeof bytes, ", %s only %lld of the %lld bytes announced" SIMT_PC_LOCATION_FORMAT,
+                 barrier->pending > 0 ? "and" : "but", (long long)(barrier->announced - barrier->bytes),
+                 (long long)barrier->announced, barrier->announcement);
     else if (barrier->bytes < 0)
         snprintf(bytes, sizeof bytes, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
     if (missed >= 2)
@@ -561,11 +597,16 @@ void simt_mbarrier_describe_wait(const struct lane *lane, char *text, size_t siz
     else if (missed == 1)
         snprintf(late, sizeof late, "; phase %u, of parity %u, has ended without a wait of this thread",
                  barrier->phase - 1, (barrier->phase - 1) & 1);
-    simt_describe_position_in_array(barrier->address, true, of);
-    snprintf(text, size,
-             "for phase %u, of parity %u, of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
-             ", which lacks %u of %u arrivals%s%s",
-             barrier->phase, lane->awaited_parity, of, barrier->pc, barrier->pending, barrier->count, bytes, late);
+    describe_position(barrier, of);
+    snprintf(text, size, "for phase %u, of parity %u, of the mbarrier%s%s%s%s", barrier->phase, lane->awaited_parity,
+             of, arrivals, bytes, late);
+}
+
+bool simt_mbarrier_wait_lacks_only_bytes(const struct lane *lane)
+{
+    const struct barrier *const barrier = &barriers[lane->awaited_mbarrier];
+
+    return barrier->pending == 0 && barrier->bytes > 0;
 }
 
 bool simt_mbarrier_wait_is_overtaken_by_several(const struct lane *lane)
@@ -581,7 +622,7 @@ void simt_mbarrier_describe_overtaken_wait(const struct lane *lane, char *text, 
 
     if (missed < barrier->phase)
         snprintf(late, sizeof late, ", the last %u without a wait of this thread", missed);
-    simt_describe_position_in_array(barrier->address, true, of);
+    describe_position(barrier, of);
     snprintf(text, size,
              "for phase %u of the mbarrier%s, made" SIMT_PC_LOCATION_FORMAT
              " with a count of %u, but %s arrivals have already ended phases 0 to %u%s",
@@ -678,7 +719,11 @@ void simt_mbarrier_advise_on_waits(const struct lane *const *lanes, unsigned num
         advise_on_parity_of_wait(worst, text, size);
     else
         snprintf(text, size,
-                 SIMT_ADVICE_PREFIX "check the number of arrivals in mbarrier_init(), who arrives, and the parity");
+                 barrier->pending < barrier->count ? SIMT_ADVICE_PREFIX
+                     "mbarrier_init() with the number of arrivals per phase, 1 if one thread "
+                     "arrives for all; if it is right, check who arrives"
+                                                   : SIMT_ADVICE_PREFIX
+                     "check the number of arrivals in mbarrier_init(), who arrives, and the parity");
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

@@ -348,7 +348,9 @@ static void fault_mbarriers(const struct block *block)
                           "waits %s%s%s", state, also, advice);
         return;
     }
-    describe_waits(block, waits[0], also);
+    also[0] = '\0';
+    if (!simt_mbarrier_wait_lacks_only_bytes(waits[0]))
+        describe_waits(block, waits[0], also);
     simt_mbarrier_describe_wait(waits[0], state, sizeof state);
     simt_mbarrier_advise_on_waits(waits, count, advice, sizeof advice);
     simt_fault_thread(cudaErrorLaunchFailure, waits[0]->thread_index, waits[0]->wait_site, "deadlock", "waits %s%s%s",

@@ -117,6 +117,7 @@ struct lane {
     uint32_t num_committed_copy_groups; /**< number of groups committed since the block began */
     uintptr_t group_wait_site;          /**< call site of the last wait for groups of copies, or 0 */
     uint32_t num_groups_at_group_wait;  /**< number of groups that had been committed at that wait */
+    bool no_group_since_previous_wait;  /**< no group had been committed between that wait and the one before */
     uint32_t num_groups_left_by_wait;   /**< number of groups that the wait let be under way */
     uint32_t awaited_mbarrier;          /**< awaited mbarrier, in mbarriers.c */
     /** The innermost frame, in active_lanes.c; NULL for the kernel. */

@@ -16,8 +16,8 @@ static const struct {
      "threads use the data; or, if the copy "
      "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss",
-     "move the barrier out of the if or loop (end the if before the barrier and begin it again after it), and let "
-     "threads without work skip the work instead of the barrier: no return before it"},
+     "keep the barrier where all threads reach it the same number of times: put only the work in the if; no return, "
+     "break or continue before it"},
     {"call of a host function",
      "__device__ before its definition, or __host__ __device__ if the host calls it as well"},
     {"call of a pure virtual function", "implement the function in the object's class"},
@@ -28,22 +28,24 @@ static const struct {
                              "each branch, from __ballot_sync() before it"},
     {"division by zero", "test the divisor before the division"},
     {"dynamic shared memory race",
-     "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if they use different extern "
+     "__syncthreads() between the two accesses (__syncwarp() suffices only if all threads that use the data are in one "
+     "warp); or, if they use different extern "
      "__shared__ arrays, an offset to the second, because all such arrays begin at the same byte"},
     {"endless loop?",
      "check the loop's condition, and what changes it: a search must shrink its range in each round (first = middle "
      "does not if middle is first), and probes of a table that may be full need a bound; if it waits for a value, some "
      "thread must write it, by an atomic or with a fence, and another block's value takes a cooperative launch; if the "
      "loop is only long, the environment variable SIMT_EVENT_LIMIT raises the limit"},
-    {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp); or, if "
+    {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices only if all threads that "
+                           "use the data are in one warp); or, if "
                            "threads update in place what others read or update, an atomic or a second array"},
-    {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
+    {"grid barrier",
+     "cudaLaunchCooperativeKernel((const void *)kernel, grid, block, args) in place of kernel<<<grid, block>>>()"},
     {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
     {"lane not in its own mask", "a mask with every lane that makes the call: 0xffffffff, of whose result each lane "
                                  "may take only a part, or 0xffffu << (lane & 16) for each half of a warp"},
-    {"misaligned address", "an index, and a length of rows, that is a multiple of the vector's length, __align__ "
-                           "before an array that the kernel declares, or loads "
-                           "and stores of single elements"},
+    {"misaligned address", "an index, and a length of rows, that is a multiple of the vector's length; __align__ "
+                           "before an array that the kernel declares; or loads and stores of single elements"},
     {"no fence before a product", "wgmma_fence() before the first product"},
     {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
                                            "the barrier; or after the barrier, in the threads that issue the "
@@ -67,7 +69,8 @@ static const struct {
                             "one stream for both"},
     {"several matrices", "the same address and distance in all lanes"},
     {"several products", "the same operands in all lanes"},
-    {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
+    {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices only if all threads that "
+                           "use the data are in one warp)"},
     {"shuffle from an absent lane",
      "let all lanes of the mask make the call: not inside an if, and no return before it; keep its result in a "
      "variable and use it in the if; or read only lanes that make it"},

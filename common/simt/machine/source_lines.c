@@ -346,16 +346,19 @@ void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE])
 
 void simt_format_source_line_seen_from(const char *here, uintptr_t pc, char text[LOCATION_TEXT_SIZE])
 {
-    const char *const colon = strrchr(here, ':'), *const slash = strrchr(here, '/');
-    const size_t file = colon ? (size_t)(colon - here) : 0, folder = slash ? (size_t)(slash - here) + 1 : 0;
+    const char *const colon = strrchr(here, ':');
+    const size_t file = colon ? (size_t)(colon - here) : 0;
+    size_t shared = 0; /* length of the folders that both have */
     char location[LOCATION_TEXT_SIZE];
     const char *part = location;
 
     simt_format_source_line(pc, location);
+    for (size_t i = 0; here[i] && location[i] == here[i]; i++)
+        shared = here[i] == '/' ? i + 1 : shared;
     if (colon && strncmp(location, here, file + 1) == 0)
         part += file;
-    else if (strncmp(location, here, folder) == 0 && !strchr(location + folder, '/'))
-        part += folder;
+    else if (shared > 1)
+        part += shared;
     snprintf(text, LOCATION_TEXT_SIZE, "%s", part);
 }
 

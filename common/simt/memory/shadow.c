@@ -155,7 +155,10 @@ static const char *advice_in_block(const struct past_access *past, const struct 
         return TWO_STORES("threads") "a barrier between them, or a store by one of them only";
     if ((past->access_kind & PAST_KIND_MASK) == PAST_ATOMIC || past->access_kind == PAST_ATOMIC_UPDATERS ||
         access->access_type == ACCESS_ATOMIC)
-        return access->space == SPACE_SHARED
+        return access->space == SPACE_SHARED && !poll && (wrote || access->access_type == ACCESS_STORE)
+                   ? SIMT_ADVICE_PREFIX "__syncthreads() between the two: an initialisation must be finished before "
+                                        "others update"
+               : access->space == SPACE_SHARED
                    ? SIMT_ADVICE_PREFIX "__syncthreads() between the two, or an atomic for both accesses "
                                         "(atomicAdd(p, 0) reads, atomicExch() writes)"
                    : SIMT_ADVICE_PREFIX "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or "
@@ -166,8 +169,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
     }
     if ((wrote && access->access_type == ACCESS_LOAD) || (read && access->access_type == ACCESS_STORE))
         return SIMT_KEEP_REST_IF_AT_FAULT_LINE_MARK SIMT_ADVICE_PREFIX
-            "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-            "__syncthreads() between the two, or a second array";
+            "an atomic, such as atomicAdd(), if both threads update this word; otherwise "
+            "__syncthreads() between the rounds of the loop, or a second array";
     return "";
 }
 
@@ -382,8 +385,11 @@ static void fault_race(const struct past_access *past, struct word_access access
         advice = both;
     }
     snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
-    snprintf(did_so, sizeof did_so, "%s" SIMT_PC_LOCATION_FORMAT "%s", what_was_done(past),
-             simt_pc_in_slot(past->pc_slot), racing->others ? " (and others too)" : "");
+    snprintf(did_so, sizeof did_so, "%s%s" SIMT_PC_LOCATION_FORMAT "%s",
+             in_block && past->access_kind == PAST_READ && access.access_type == ACCESS_STORE && !access.is_deallocation
+                 ? "has already "
+                 : "",
+             what_was_done(past), simt_pc_in_slot(past->pc_slot), racing->others ? " (and others too)" : "");
     if (in_block)
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
@@ -480,31 +486,54 @@ static const struct shadow_cell *nearest_written(const struct shadow_cell *cell)
     return NULL;
 }
 
+enum { SHAPE_TEXT = 48 };
+
+/** Formats the shape of a block or grid: "128", "32 x 8" or "8 x 8 x 4". */
+static const char *shape_text(uint3 shape, char text[SHAPE_TEXT])
+{
+    const size_t length = (size_t)snprintf(text, SHAPE_TEXT, "%u", shape.x);
+
+    if (shape.z > 1)
+        snprintf(text + length, SHAPE_TEXT - length, " x %u x %u", shape.y, shape.z);
+    else if (shape.y > 1)
+        snprintf(text + length, SHAPE_TEXT - length, " x %u", shape.y);
+    return text;
+}
+
 /**
  * Writes that a launch has too few threads per block for an array in shared memory if, in the array that contains a
- * word, as many elements have been written as the block has threads, beginning with the first. Writes "" otherwise.
+ * word, as many elements have been written as the block has threads, beginning with the first. Otherwise writes the
+ * launch's shape if the block has fewer threads than the array has words, or if the grid's shape could be meant for the
+ * block. Writes "" if neither is so.
  */
 static void describe_small_block(const struct shadow_cell *cell, char *text, size_t size)
 {
     const size_t threads = (size_t)simt_block_dim.x * simt_block_dim.y * simt_block_dim.z;
+    const uint64_t blocks = (uint64_t)simt_grid_dim.x * simt_grid_dim.y * simt_grid_dim.z;
     size_t begin, end, written_end;
+    char block[SHAPE_TEXT], grid[SHAPE_TEXT];
+    uintptr_t call_site;
+    const char *const kernel = simt_current_work(&call_site);
+    bool in_order = true;
 
-    text[0] = '\0';
     simt_shared_array_bounds((size_t)(cell - simt_memory.shared_shadow) * 4, &begin, &end);
     for (written_end = begin; written_end < end && written(&simt_memory.shared_shadow[written_end / 4]) == 0xf;)
         written_end += 4;
     for (size_t at = written_end; at < end; at += 4)
         if (written(&simt_memory.shared_shadow[at / 4]))
-            return;
+            in_order = false;
     const size_t bytes = (written_end - begin) / threads;
-    uintptr_t call_site;
-    const char *const kernel = simt_current_work(&call_site);
 
-    if (threads > 1 && bytes * threads == written_end - begin && (bytes == 4 || bytes == 8 || bytes == 16))
+    text[0] = '\0';
+    if (in_order && simt_block_dim.y * simt_block_dim.z == 1 && threads > 1 && bytes * threads == written_end - begin &&
+        (bytes == 4 || bytes == 8 || bytes == 16))
         snprintf(text, size,
                  "; the first %zu elements, one for each of the %zu threads per block of the "
                  "launch" SIMT_PC_LOCATION_FORMAT " of %.80s, have been written",
                  threads, threads, call_site, kernel);
+    else if (threads < (end - begin) / 4 || (blocks > threads && blocks <= BLOCK_THREADS))
+        snprintf(text, size, "; the launch" SIMT_PC_LOCATION_FORMAT " has blocks of %s threads in a grid of %s",
+                 call_site, shape_text(simt_block_dim, block), shape_text(simt_grid_dim, grid));
 }
 
 /**
@@ -517,8 +546,7 @@ static void describe_other_store(uintptr_t pc, const char *of_launch, const char
              "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT "%s" SIMT_ADVICE_PREFIX
              "%s the index and the condition of this read, and those of the store" SIMT_PC_LOCATION_FORMAT
              ": one of them uses elements that the other leaves out; or, if both are right, %s",
-             pc, of_launch, *of_launch ? "check whether the launch has enough threads per block, and" : "check", pc,
-             otherwise);
+             pc, of_launch, *of_launch ? "check the launch: <<<grid, block>>>; then" : "check", pc, otherwise);
 }
 
 void simt_record_suspected_uninitialised_shared_read(const struct shadow_cell *cell, uint32_t byte_mask,
@@ -1423,7 +1451,10 @@ bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t firs
 
 void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const struct work_race *race)
 {
-    char vain_wait[300] = "";
+    const bool is_call = strncmp(race->earlier_work_name, "cuda", 4) == 0;
+    uintptr_t call_site;
+    const char *const kernel = simt_current_work(&call_site);
+    char vain_wait[300] = "", advice[300] = "";
 
     if (race->vain_wait_site && race->late_record_site)
         snprintf(vain_wait, sizeof vain_wait,
@@ -1437,11 +1468,20 @@ void simt_fault_stream_race(uint3 thread, uintptr_t pc, int num_bytes, const str
                  " waits for nothing, because its event has not been recorded" SIMT_ADVICE_PREFIX
                  "cudaEventRecord() first, then wait",
                  race->vain_wait_site);
-    simt_fault_thread(
-        cudaErrorLaunchFailure, thread, pc, "race of two streams",
-        "%s %d byte%s that %s, issued" SIMT_PC_LOCATION_FORMAT " in another stream, %s, and nothing orders the two%s",
-        simt_work_use_verbs[race->current_use], num_bytes, num_bytes == 1 ? "" : "s", race->earlier_work_name,
-        race->earlier_call_site, simt_work_use_verbs[race->earlier_use], vain_wait);
+    else
+        snprintf(advice, sizeof advice,
+                 SIMT_ADVICE_PREFIX
+                 "cudaEventRecord() after the %s" SIMT_PC_LOCATION_FORMAT
+                 ", in its stream, and cudaStreamWaitEvent() before the launch" SIMT_PC_LOCATION_FORMAT
+                 ", in the other; or one stream for both",
+                 is_call ? "call" : "launch", race->earlier_call_site, call_site);
+    simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
+                      "of %.80s, launched" SIMT_PC_LOCATION_FORMAT
+                      ", %s %d byte%s that %.80s, %s" SIMT_PC_LOCATION_FORMAT
+                      " in another stream, %s, and nothing orders the two%s%s",
+                      kernel, call_site, simt_work_use_verbs[race->current_use], num_bytes, plural_ending(num_bytes),
+                      race->earlier_work_name, is_call ? "issued" : "launched", race->earlier_call_site,
+                      simt_work_use_verbs[race->earlier_use], vain_wait, advice);
 }
 
 void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t launch_begin_epoch,

@@ -31,6 +31,8 @@ static struct work *pending;
 static size_t pending_count;
 static size_t pending_room;
 
+struct event_wait simt_last_event_wait;
+
 bool simt_pending_work_uses_host_memory;
 bool simt_has_pinned_or_managed_memory;
 
@@ -409,10 +411,30 @@ cudaError_t simt_host_function_ends(void)
     return simt_work_end_and_report_race();
 }
 
+/** Writes that the host's wait is for an event that was recorded before some work, if it is, with advice. */
+static void describe_early_event(const struct work *work, const char *here, char *text, size_t size)
+{
+    const struct event_wait *const wait = &simt_last_event_wait;
+    char waits[LOCATION_TEXT_SIZE], records[LOCATION_TEXT_SIZE], there[LOCATION_TEXT_SIZE];
+
+    text[0] = '\0';
+    if (!wait->wait_site || wait->stream != work->stream || wait->recorded_position >= work->position ||
+        wait->waited_position < work->position)
+        return;
+    simt_format_source_line_seen_from(here, wait->wait_site, waits);
+    simt_format_source_line_seen_from(here, wait->record_site, records);
+    simt_format_source_line_seen_from(here, work->call_site, there);
+    snprintf(text, size,
+             "; the wait at %s is for the event recorded at %s, before that work" SIMT_ADVICE_PREFIX
+             "record the event after %s, before the wait",
+             waits, records, there);
+}
+
 void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     struct byte_range range = {address, address + bytes};
     const struct byte_ranges touched = {&range, 1, 1};
+    char early_event[3 * LOCATION_TEXT_SIZE + 128];
     char here[LOCATION_TEXT_SIZE];
     char there[LOCATION_TEXT_SIZE];
     uintptr_t first;
@@ -431,6 +453,7 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
             continue;
         simt_format_source_line(pc, here);
         simt_format_source_line_seen_from(here, work->call_site, there);
+        describe_early_event(work, here, early_event, sizeof early_event);
         if (before_function)
             simt_fault_record_host_error(
                 cudaErrorLaunchFailure,
@@ -443,10 +466,11 @@ void simt_check_host_access_races(uintptr_t address, size_t bytes, bool store, u
         else
             simt_fault_record_host_error(
                 cudaErrorLaunchFailure,
-                "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for "
-                "it" SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
-                here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-                written ? "writes" : "reads");
+                "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for it%s", here,
+                store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                written ? "writes" : "reads",
+                *early_event ? early_event
+                             : SIMT_ADVICE_PREFIX "cudaDeviceSynchronize() or cudaStreamSynchronize() before");
         simt_set_error_blocking_launches(cudaErrorLaunchFailure);
         simt_record_host_wait_for_all_work();
         return;

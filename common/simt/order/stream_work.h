@@ -112,6 +112,14 @@ cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uin
 cudaError_t simt_host_function_ends(void);
 /** While such a function runs, the frame from which it was called; otherwise 0. */
 extern uintptr_t simt_host_function_caller_frame;
+/** The host's last wait for an event: where it waits, and where and in which stream the event was recorded. */
+struct event_wait {
+    uintptr_t wait_site, record_site;
+    size_t stream;
+    uint64_t recorded_position; /**< position of the latest work when the event was recorded */
+    uint64_t waited_position;   /**< position of the latest work when the host waited */
+};
+extern struct event_wait simt_last_event_wait;
 /** Records that the host waits for all work that a clock includes. */
 void simt_record_host_wait_for_stream_clock(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
