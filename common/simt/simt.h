@@ -58,19 +58,19 @@ enum { SIMT_MAX_DIVERGENT_BRANCHES = 64 };
 int simt_read_divergent_branches(struct simt_divergent_branch first_branches[SIMT_MAX_DIVERGENT_BRANCHES]);
 
 /** The memory requests of one kind by the code at `pc`. */
-struct simt_line_requests {
+struct simt_source_line_requests {
     uintptr_t pc;
     const char *kind; /**< the beginning of their counters' names, such as "global_load" */
     uint64_t num_requests;
 };
 
-enum { SIMT_MAX_LINE_REQUESTS = 64 };
+enum { SIMT_MAX_SOURCE_LINE_REQUESTS = 64 };
 
 /** From now on, counts the memory requests of each line as well, which is slower. */
-void simt_enable_line_request_counts(void);
+void simt_enable_request_counts_by_source_line(void);
 
 /** Does for the requests of each line what simt_read_divergent_branches() does for branches. */
-int simt_read_line_requests(struct simt_line_requests first_lines[SIMT_MAX_LINE_REQUESTS]);
+int simt_read_requests_by_source_line(struct simt_source_line_requests first_lines[SIMT_MAX_SOURCE_LINE_REQUESTS]);
 
 /** Writes "file:line" of the code at `pc`. */
 void simt_describe_pc(uintptr_t pc, char *text, size_t size);

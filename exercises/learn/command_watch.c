@@ -51,7 +51,7 @@ static bool show_start(struct learn_session *learn, const struct exercise **curr
     show_progress(learn);
     *current = learn_current_exercise(learn);
     if (!*current) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         show_next_exercise_or_all_passed(learn, NULL);
         return true;
     }
@@ -61,7 +61,7 @@ static bool show_start(struct learn_session *learn, const struct exercise **curr
         learn_set_resume_exercise(learn, *current);
         return learn_write_and_unlock_progress(learn, error);
     }
-    learn_unlock_progress(learn);
+    learn_release_progress_lock(learn);
     learn_print_error(error); /* this file is gone, but the learner may save others */
     *current = NULL;
     return true;
@@ -82,7 +82,7 @@ static void move_on(struct learn_session *learn)
         learn_set_resume_exercise(learn, next);
         learn_write_and_unlock_progress(learn, &error);
     } else {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
     }
     if (error.text[0])
         learn_print_error(&error);

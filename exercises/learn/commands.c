@@ -68,7 +68,7 @@ static struct progress_entry *begin_entry(struct learn_session *learn, const str
     if (progress_find(&learn->progress, exercise->name) || learn_copy_exercise_unless_begun(learn, exercise, error))
         entry = progress_find(&learn->progress, exercise->name);
     if (!entry)
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
     return entry;
 }
 
@@ -103,7 +103,7 @@ static int give_hint(struct learn_session *learn, const struct exercise *exercis
     if (!learn_lock_and_read_progress(learn, &error))
         return learn_print_error(&error);
     if (!learn_copy_exercise_unless_begun(learn, exercise, &error)) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         return learn_print_error(&error);
     }
     entry = progress_find(&learn->progress, exercise->name);
@@ -199,7 +199,7 @@ int command_reset(struct learn_session *learn, const struct parsed_command *pars
     if (!entry)
         return learn_print_error(&error);
     if (!remake(exercise, kept, sizeof kept, &error)) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         return learn_print_error(&error);
     }
     entry->last_result = PROGRESS_UNGRADED;
@@ -258,7 +258,7 @@ int command_solution(struct learn_session *learn, const struct parsed_command *p
 
 /**
  * Makes this exercise the learner's current one and makes a copy of it. Calls learn_write_and_unlock_progress() or
- * learn_unlock_progress().
+ * learn_release_progress_lock().
  */
 static bool go_to(struct learn_session *learn, const struct exercise *exercise, struct error *error)
 {
@@ -266,7 +266,7 @@ static bool go_to(struct learn_session *learn, const struct exercise *exercise, 
         learn_set_resume_exercise(learn, exercise);
         return learn_write_and_unlock_progress(learn, error);
     }
-    learn_unlock_progress(learn);
+    learn_release_progress_lock(learn);
     return false;
 }
 
@@ -281,7 +281,7 @@ int command_next(struct learn_session *learn, const struct parsed_command *parse
     left = learn_has_begun_current_exercise(learn) ? learn_current_exercise(learn) : NULL;
     next = left ? learn_next_unpassed_exercise(learn, left) : learn_current_exercise(learn);
     if (!next && !left) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         show_next_exercise_or_all_passed(learn, NULL);
         return LEARN_DONE;
     }

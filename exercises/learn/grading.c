@@ -158,7 +158,7 @@ static void show(const struct learn_session *learn, const struct attempt *attemp
 
 /**
  * Grades a file that has been read, and shows the result. Finally calls learn_write_and_unlock_progress() or
- * learn_unlock_progress().
+ * learn_release_progress_lock().
  */
 static int grade_read(struct learn_session *learn, struct attempt *attempt)
 {
@@ -166,11 +166,11 @@ static int grade_read(struct learn_session *learn, struct attempt *attempt)
     int code = build_and_run(attempt, &error);
 
     if (interrupt_last_signal()) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         return LEARN_ERROR;
     }
     if (code != LEARN_PASSED && code != LEARN_NOT_PASSED) {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         return learn_print_error(&error), code;
     }
     if (attempt->grading->trace_path && code == LEARN_DONE)
@@ -223,7 +223,7 @@ int learn_grade_exercise_and_show_result(struct learn_session *learn, const stru
     if (learn_copy_exercise_unless_begun(learn, exercise, &error)) {
         code = grade_copy(learn, &attempt);
     } else {
-        learn_unlock_progress(learn);
+        learn_release_progress_lock(learn);
         code = learn_print_error(&error);
     }
     free_attempt(&attempt);

@@ -46,7 +46,7 @@ bool learn_lock_and_read_progress(struct learn_session *learn, struct error *err
 bool learn_write_and_unlock_progress(struct learn_session *learn, struct error *error);
 
 /** Releases the record's lock without writing the record. */
-void learn_unlock_progress(struct learn_session *learn);
+void learn_release_progress_lock(struct learn_session *learn);
 
 /**
  * Makes the learner's copy and its entry in the record if the exercise has not been begun. Returns false with a

@@ -75,7 +75,7 @@ bool learn_lock_and_read_progress(struct learn_session *learn, struct error *err
         return error_set(error, "%s: it cannot be written to: %s", folder, strerror(errno));
     if (take_lock(learn->lock_descriptor, error) && read_record(learn, true, error))
         return true;
-    learn_unlock_progress(learn);
+    learn_release_progress_lock(learn);
     return false;
 }
 
@@ -83,11 +83,11 @@ bool learn_write_and_unlock_progress(struct learn_session *learn, struct error *
 {
     const bool good = progress_write(record, &learn->progress, error);
 
-    learn_unlock_progress(learn);
+    learn_release_progress_lock(learn);
     return good;
 }
 
-void learn_unlock_progress(struct learn_session *learn)
+void learn_release_progress_lock(struct learn_session *learn)
 {
     if (learn->lock_descriptor >= 0)
         close(learn->lock_descriptor); /* releases the lock */

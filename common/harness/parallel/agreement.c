@@ -20,7 +20,7 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
  * Checks that all ranks have the same hash. If the hashes differ, returns false in every rank; the error names two
  * ranks whose hashes differ.
  */
-static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, struct error *error)
+static bool all_have(const struct rank_context *ranks, uint64_t own, const char *what, struct error *error)
 {
     uint64_t *all;
 
@@ -34,7 +34,7 @@ static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, 
     return error->exit_code == RUN_VERIFIED;
 }
 
-bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv, struct error *error)
+bool ranks_have_same_arguments(const struct rank_context *ranks, int argc, char **argv, struct error *error)
 {
     uint64_t own = FNV_START;
     struct error differ = {.exit_code = RUN_VERIFIED};
@@ -47,7 +47,8 @@ bool ranks_have_same_arguments(const struct ranks *ranks, int argc, char **argv,
     return false;
 }
 
-bool ranks_have_same_problem_and_routing(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
+bool ranks_have_same_problem_and_routing(const struct rank_context *ranks, const struct moe_layer *layer,
+                                         struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,

@@ -15,7 +15,7 @@
 /**
  * Kills or hangs this rank, for tests, at the stage that EXPERT_PARALLEL_STOP names: "1:combine:die", "0:experts:hang".
  */
-static void stop_if_asked(const struct ranks *ranks)
+static void stop_if_asked(const struct rank_context *ranks)
 {
     const char *const requested = getenv("EXPERT_PARALLEL_STOP");
     char own[96];

@@ -18,7 +18,7 @@ struct layer_stage {
 
 /** A layer on this rank, ready to run. */
 struct parallel_layer {
-    struct ranks *ranks;
+    struct rank_context *ranks;
     struct rank_group dp_group, tp_group;
     const struct rank_share *share;
     const struct moe_problem *problem;               /**< problem of this rank's kernels, sized for all tokens */

@@ -16,7 +16,7 @@
 struct everything {
     const struct parallel_chapter *chapter;
     struct parallel_options options;
-    struct ranks ranks;
+    struct rank_context ranks;
     struct rank_share share;
     struct moe_layer whole;
     struct tensors whole_arrays, arrays;

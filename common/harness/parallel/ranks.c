@@ -85,7 +85,8 @@ static int await_ranks(pid_t *pids, int count)
     return first_code;
 }
 
-bool ranks_fork_and_return_in_ranks(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error)
+bool ranks_fork_and_return_in_ranks(struct rank_context *ranks, int num_processes, int *parent_exit_code,
+                                    struct error *error)
 {
     pid_t *pids;
 
@@ -132,7 +133,7 @@ static void report_and_exit(int signal)
     _exit(RUN_CANNOT_RUN);
 }
 
-void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *program)
+void ranks_report_and_exit_on_signals(const struct rank_context *ranks, const char *program)
 {
     const struct sigaction action = {.sa_handler = report_and_exit};
 
@@ -142,14 +143,14 @@ void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *pro
     sigaction(SIGALRM, &action, NULL);
 }
 
-bool ranks_connect(struct ranks *ranks, struct error *error)
+bool ranks_connect(struct rank_context *ranks, struct error *error)
 {
     ranks->current_stage_name = "start";
     ranks->all_ranks = (struct rank_group){"the run", ranks->all_ranks.rank, 1, ranks, NULL};
     return connection_open(ranks, error);
 }
 
-void ranks_disconnect(struct ranks *ranks)
+void ranks_disconnect(struct rank_context *ranks)
 {
     if (ranks->all_ranks.connection)
         connection_close(ranks);
@@ -242,13 +243,13 @@ bool collectives_group_end(const struct rank_group *group, struct error *error)
     return group->size == 1 || connection_collectives_batch_end(group, error);
 }
 
-bool ranks_barrier_on_stream(const struct ranks *ranks, struct error *error)
+bool ranks_barrier_on_stream(const struct rank_context *ranks, struct error *error)
 {
     return ranks->all_ranks.size == 1 || connection_barrier_on_stream(ranks, error);
 }
 
 /** Sets this rank's error from the results of all ranks. */
-static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
+static void hear(const struct rank_context *ranks, const int32_t *all, struct error *error)
 {
     int failed = 0;
 
@@ -265,7 +266,7 @@ static void hear(const struct ranks *ranks, const int32_t *all, struct error *er
                          ranks->all_ranks.rank, ranks->current_stage_name, r);
 }
 
-bool ranks_exchange_failures(struct ranks *ranks, struct error *error)
+bool ranks_exchange_failures(struct rank_context *ranks, struct error *error)
 {
     const int32_t own = (int32_t)error->exit_code;
     struct error failed = {.exit_code = RUN_VERIFIED};

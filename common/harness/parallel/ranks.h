@@ -17,18 +17,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ranks;
+struct rank_context;
 
 /** A group of ranks, in rank order. */
 struct rank_group {
     const char *name; /**< name for messages, such as "the DP group" */
     int rank, size;
-    const struct ranks *ranks;
+    const struct rank_context *ranks;
     void *connection; /**< an MPI_Comm or an ncclComm_t; unused in a group of one rank */
 };
 
-/** All ranks. Before ranks_connect(), all members except the time limit are zero. */
-struct ranks {
+/** This rank's connection to all ranks. Before ranks_connect(), all members except the time limit are zero. */
+struct rank_context {
     struct rank_group all_ranks;
     double time_limit_seconds;      /**< time limit for each collective, in seconds */
     const char *current_stage_name; /**< current stage, for messages; the program sets it */
@@ -52,23 +52,24 @@ extern const bool connection_can_fork_ranks;
  * the first nonzero exit code, which becomes its own; if a signal kills a rank, the parent terminates the others. If
  * the processes cannot be created, returns false and sets *error.
  */
-bool ranks_fork_and_return_in_ranks(struct ranks *ranks, int num_processes, int *parent_exit_code, struct error *error);
+bool ranks_fork_and_return_in_ranks(struct rank_context *ranks, int num_processes, int *parent_exit_code,
+                                    struct error *error);
 
 /**
  * Installs signal handlers that report why this rank exits and then exit with RUN_CANNOT_RUN. The rank exits
  * if it receives SIGTERM after another rank has died, or if its alarm fires, which enforces the time limit outside
  * collectives. Must be called again after ranks_connect() has set the rank's number.
  */
-void ranks_report_and_exit_on_signals(const struct ranks *ranks, const char *program);
+void ranks_report_and_exit_on_signals(const struct rank_context *ranks, const char *program);
 
 /**
  * Connects to the other ranks, which mpirun or ranks_fork_and_return_in_ranks() started. If neither started any ranks,
  * this rank is the only one. Chooses this rank's GPU.
  */
-bool ranks_connect(struct ranks *ranks, struct error *error);
+bool ranks_connect(struct rank_context *ranks, struct error *error);
 
 /** Disconnects this rank, after all collectives are complete. */
-void ranks_disconnect(struct ranks *ranks);
+void ranks_disconnect(struct rank_context *ranks);
 
 /** Creates a group of the ranks that pass the same color. The caller frees the group with group_free(). */
 bool group_split(const struct rank_group *parent, int color, const char *name, struct rank_group *group,
@@ -106,7 +107,7 @@ bool collectives_group_end(const struct rank_group *group, struct error *error);
  * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
  * return earlier.
  */
-bool ranks_barrier_on_stream(const struct ranks *ranks, struct error *error);
+bool ranks_barrier_on_stream(const struct rank_context *ranks, struct error *error);
 
 /**
  * All-gathers `bytes` bytes from each rank into every rank's receive_buffer, in rank order, as group_all_gather() does,
@@ -120,14 +121,14 @@ bool group_all_gather_host(const struct rank_group *group, const void *send_buff
  * error names that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid
  * argument, only rank 0 reports the failure, and the error text of the others becomes "".
  */
-bool ranks_exchange_failures(struct ranks *ranks, struct error *error);
+bool ranks_exchange_failures(struct rank_context *ranks, struct error *error);
 
 /**
  * The connection's implementations of the functions above, for groups of at least two ranks, with the same contracts.
  */
-bool connection_open(struct ranks *ranks, struct error *error);
-void connection_close(struct ranks *ranks);
-bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error);
+bool connection_open(struct rank_context *ranks, struct error *error);
+void connection_close(struct rank_context *ranks);
+bool connection_barrier_on_stream(const struct rank_context *ranks, struct error *error);
 bool connection_split_group(const struct rank_group *parent, int color, struct rank_group *group, struct error *error);
 void connection_free_group(struct rank_group *group);
 void connection_collectives_batch_start(void);

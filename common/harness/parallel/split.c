@@ -13,7 +13,7 @@
 
 enum { SEQUENCE_OWNERS = 3000 };
 
-bool split_ranks_into_groups(const struct parallel_options *options, const struct ranks *ranks,
+bool split_ranks_into_groups(const struct parallel_options *options, const struct rank_context *ranks,
                              struct rank_share *share, struct error *error)
 {
     const int size = ranks->all_ranks.size, tp = options->tp_size ? options->tp_size : 1;

@@ -25,7 +25,7 @@ struct rank_share {
 /**
  * Divides the ranks into TP groups, parts and slices, before the layer is known. On failure the error names the option.
  */
-bool split_ranks_into_groups(const struct parallel_options *options, const struct ranks *ranks,
+bool split_ranks_into_groups(const struct parallel_options *options, const struct rank_context *ranks,
                              struct rank_share *share, struct error *error);
 
 /**

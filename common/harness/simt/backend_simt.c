@@ -54,10 +54,10 @@ enum {
 
 static void read_requests_by_pc(struct run_counters *run)
 {
-    _Static_assert((int)MAX_REQUEST_PCS == (int)SIMT_MAX_LINE_REQUESTS, "room for every line");
-    struct simt_line_requests lines[SIMT_MAX_LINE_REQUESTS];
+    _Static_assert((int)MAX_REQUEST_PCS == (int)SIMT_MAX_SOURCE_LINE_REQUESTS, "room for every line");
+    struct simt_source_line_requests lines[SIMT_MAX_SOURCE_LINE_REQUESTS];
 
-    run->num_request_pcs = simt_read_line_requests(lines);
+    run->num_request_pcs = simt_read_requests_by_source_line(lines);
     for (int i = 0; i < run->num_request_pcs; i++)
         run->requests_by_pc[i] = (struct requests_at_pc){lines[i].pc, lines[i].kind, lines[i].num_requests};
 }
@@ -144,7 +144,7 @@ void backend_describe_divergent_branches(const struct run_counters *run, char *t
 
 void backend_enable_request_counts_by_line(void)
 {
-    simt_enable_line_request_counts();
+    simt_enable_request_counts_by_source_line();
 }
 
 void backend_describe_lines_with_most_requests(const struct run_counters *run, const char *counter_name, char *text,

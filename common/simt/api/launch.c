@@ -215,15 +215,16 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_record_launch_uses = scan;
-    simt_work_end_launch(simt_order.launch_begin_epoch, simt_order.epoch, simt_order.has_synced_dependency);
+    simt_work_end_launch(simt_current_order.launch_begin_epoch, simt_current_order.epoch,
+                         simt_current_order.has_synced_dependency);
     if (!simt_work_end_and_find_race(&race) || simt_fault_race_if_on_constant(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
 
         if ((race.address - part.begin) / 4 < part.words)
-            simt_fault_stream_race_in_cell(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_begin_epoch,
-                                           &race);
+            simt_fault_stream_race_in_cell(&part.shadow[(race.address - part.begin) / 4],
+                                           simt_current_order.launch_begin_epoch, &race);
     }
 }
 

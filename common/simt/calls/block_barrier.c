@@ -25,7 +25,7 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
     warp->ready_lanes &= ~self;
     warp->lanes_at_barrier |= self;
     simt_running.block->barrier_predicate_sum += predicate != 0;
-    simt_order.packed_last_load = 0;
+    simt_current_order.packed_last_load = 0;
     simt_launch_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return simt_running.block->barrier_result;

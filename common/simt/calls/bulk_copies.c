@@ -136,7 +136,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 
         access.address = (uintptr_t)chunk->to + 4 * word;
         /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
-        if (cell->write_epoch >= simt_order.order_within_block.block_begin_epoch &&
+        if (cell->write_epoch >= simt_current_order.order_within_block.block_begin_epoch &&
             cell->read_epoch < cell->write_epoch)
             simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_check_store(cell, access);
@@ -204,7 +204,7 @@ void simt_bulk_copy_check_and_mark_destination(uint32_t copy_number)
 {
     struct bulk_copy *const copy = &copies[copy_number];
 
-    copy->epoch = ++simt_order.epoch;
+    copy->epoch = ++simt_current_order.epoch;
     if (!simt_proxy_record_epoch_is_bulk_copy())
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
@@ -215,7 +215,7 @@ void simt_bulk_copy_check_and_mark_destination(uint32_t copy_number)
             load_chunk(&chunk, copy->pc);
         store_chunk(copy, &chunk);
     }
-    simt_order.epoch++;
+    simt_current_order.epoch++;
 }
 
 uint64_t simt_bulk_copy_source_offset_for_event(uint32_t copy_number)

@@ -157,7 +157,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     warp->lanes_at_collective |= self;
     lane->wait_site = site;
     lane->barrier_id = 0;
-    simt_order.packed_last_load = 0;
+    simt_current_order.packed_last_load = 0;
     simt_launch_progress.num_collective_arrivals++;
     simt_lane_suspend();
     return warp->collective_value[i];

@@ -121,8 +121,8 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
 static void part_from_own_stores(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
-        if (copy->from_cells[word].write_epoch == simt_order.epoch) {
-            simt_order.epoch++;
+        if (copy->from_cells[word].write_epoch == simt_current_order.epoch) {
+            simt_current_order.epoch++;
             return;
         }
     }
@@ -312,7 +312,7 @@ void simt_copy_async(void *destination, const void *source, size_t bytes, size_t
     lane->last_async_copy = number;
     simt_describe_group_wait_hook = describe_group_wait;
     begin_copy(copy);
-    simt_order.packed_last_load = 0;
+    simt_current_order.packed_last_load = 0;
     simt_record_access_event(pc, source, EVENT_ASYNC_COPY_READ, zero_bytes < bytes ? (unsigned)bytes : 0, offset);
     simt_record_access_event(pc, destination, EVENT_ASYNC_COPY_WRITE, (unsigned)bytes, shared);
 }

@@ -156,7 +156,7 @@ ALWAYS_INLINE void access_type(struct shadow_cell *shadow, uintptr_t base, uintp
     if (touch.what == ACCESS_LOAD)
         simt_running.lane->loads_since_poll_hash = simt_running.lane->loads_since_poll_hash * 31 + address;
     if (!stores(touch))
-        simt_order.packed_last_load = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
+        simt_current_order.packed_last_load = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
         access.address -= offset % 4;
         access.byte_mask = (uint8_t)(((1u << bytes) - 1) << offset % 4);
@@ -234,7 +234,8 @@ static __attribute__((noinline)) void check_pointer(uintptr_t pointer, const str
         simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another thread's local memory",
                         "reads a pointer to local memory that %s has written" SIMT_PC_LOCATION_FORMAT SIMT_ADVICE_PREFIX
                         "global memory for data that several threads or launches use",
-                        cell->write_epoch < simt_order.launch_begin_epoch ? "an earlier launch" : "another block",
+                        cell->write_epoch < simt_current_order.launch_begin_epoch ? "an earlier launch"
+                                                                                  : "another block",
                         simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
 }
 
@@ -685,8 +686,8 @@ void simt_record_possible_poll(const void *address, bool is_atomic, uintptr_t pc
     last_polled = (uintptr_t)address;
     last_poll_pc = pc;
     if (cell)
-        simt_last_polls[simt_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
-            .epoch = simt_order.epoch,
+        simt_last_polls[simt_current_order.packed_thread >> WRITE_THREAD_SHIFT] = (struct last_poll){
+            .epoch = simt_current_order.epoch,
             .write_epoch = cell->write_epoch,
             .packed_write = cell->packed_write,
             .is_atomic = is_atomic,
@@ -806,7 +807,7 @@ void simt_exempt_load_before_cas_from_races(const void *cas_pointer, unsigned by
     const uintptr_t global = address - simt_memory.arena_begin;
     const uintptr_t shared = address - simt_memory.shared_begin;
 
-    if (!simt_running.lane || simt_order.packed_last_load != (address << 5 | bytes) || address % bytes != 0)
+    if (!simt_running.lane || simt_current_order.packed_last_load != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
         simt_deferred_race_drop_for_cas(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);

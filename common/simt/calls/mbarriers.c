@@ -247,7 +247,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .count = arrivals,
                                         .pending = arrivals,
                                         .thread = simt_running.lane->thread,
-                                        .epoch = simt_order.epoch,
+                                        .epoch = simt_current_order.epoch,
                                         .pc = pc};
     simt_running.block->first_mbarrier = number;
     simt_advise_on_race_due_to_mbarrier_hook = advise_on_arrivals;
@@ -402,15 +402,16 @@ static void complete_bulk_copies(struct barrier *barrier)
 {
     if (!ended_copy(barrier))
         return;
-    simt_order.epoch++;
+    simt_current_order.epoch++;
     if (!simt_proxy_record_epoch_is_bulk_copy())
         simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->wait_site, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
-        simt_order_mbarrier_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread, simt_order.epoch);
+        simt_order_mbarrier_add_write(&barrier->completed, simt_bulk_copy_at(number)->issuing_thread,
+                                      simt_current_order.epoch);
         barrier->first_async_copy = simt_bulk_copy_complete_and_get_next(number);
     }
-    simt_order.epoch++;
+    simt_current_order.epoch++;
 }
 
 /** Completes the single threads' copies of phases that have ended, as complete_bulk_copies() does for bulk copies. */
@@ -425,10 +426,10 @@ static void complete_thread_copies(struct barrier *barrier)
             copy_arrivals = &one->next;
             continue;
         }
-        simt_order.epoch++;
-        simt_order_mbarrier_add_write(&barrier->completed, one->thread, simt_order.epoch);
+        simt_current_order.epoch++;
+        simt_order_mbarrier_add_write(&barrier->completed, one->thread, simt_current_order.epoch);
         simt_async_copy_list_complete(&one->first);
-        simt_order.epoch++;
+        simt_current_order.epoch++;
         *copy_arrivals = one->next;
         free(one);
     }
@@ -454,7 +455,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
     uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
-    simt_order.packed_last_load = 0;
+    simt_current_order.packed_last_load = 0;
     if (!has_ended(&barriers[number], parity)) {
         struct warp *const warp = simt_running.warp;
 
@@ -750,7 +751,7 @@ static void issue(struct bulk_copy *copy, void *address)
     barrier->last_async_copy = number;
     simt_bulk_copy_check_and_mark_destination(number);
     simt_order_mbarrier_add_write(&barrier->arriving, copy->issuing_thread, simt_bulk_copy_at(number)->epoch);
-    simt_order.packed_last_load = 0;
+    simt_current_order.packed_last_load = 0;
     NOTIFY_OBSERVERS(bulk_copy_issued, bulk_copy_bytes(copy));
     count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);

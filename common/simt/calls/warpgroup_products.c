@@ -133,7 +133,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
                     index.x, index.y, index.z, simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK));
             }
             shadow_check_load(cell, access);
-            if (cell->write_epoch >= simt_order.order_within_block.block_begin_epoch)
+            if (cell->write_epoch >= simt_current_order.order_within_block.block_begin_epoch)
                 simt_check_proxy_fence_after_last_write(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
@@ -177,7 +177,7 @@ void simt_product_check_and_record_operand_reads(const struct wgmma_lane_operand
     check_operand(operands->a_descriptor, GROUP_WARPS * WARP_ROWS, pc);
     check_operand(operands->b_descriptor, 2 * operands->num_sums, pc);
     read_operands(operands->a_descriptor, operands->b_descriptor, 2 * operands->num_sums, 0, pc);
-    simt_order.epoch++;
+    simt_current_order.epoch++;
 }
 
 static float *unpack_row(float *to, uint64_t operand, unsigned row)
@@ -256,7 +256,7 @@ bool simt_product_compute_rows_or_fault(struct warp *warp, const uint64_t lane_o
     *product = (struct product){.a = parts[0]->a_descriptor,
                                 .b = parts[0]->b_descriptor,
                                 .group = products->groups,
-                                .epoch = simt_order.epoch,
+                                .epoch = simt_current_order.epoch,
                                 .pc = first->wait_site,
                                 .count = parts[0]->num_sums};
     for (unsigned lane = 0; lane < WARP_LANES; lane++)

@@ -256,13 +256,13 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
-    if (simt_order.epoch > UINT32_MAX / 4 * 3) {
+    if (simt_current_order.epoch > UINT32_MAX / 4 * 3) {
         simt_record_host_wait_for_all_work();
         simt_arena_clear_recorded_accesses();
         blocks_forget();
         memset(simt_memory.device_variables_shadow, 0, data_shadow_bytes());
         simt_constant_reads_clear();
-        simt_order.epoch = 0;
+        simt_current_order.epoch = 0;
     }
     const struct overlapping_launches *launches = simt_work_begin_launch(launch->may_overlap_previous);
 
@@ -322,7 +322,7 @@ static void run_in_turn(uint64_t blocks)
         NOTIFY_OBSERVERS(block_begins_or_resumes, number);
         simt_block_run_turn(live[0]);
         forget(live[0]);
-        simt_order_end_block(&simt_order.order_within_block);
+        simt_order_end_block(&simt_current_order.order_within_block);
         NOTIFY_OBSERVERS(blocks_ended, 1);
         simt_launch_progress.events_at_last_block_end = simt_launch_progress_num_counted_events();
         show_progress(simt_faulted ? blocks : i + 1, blocks);
@@ -349,7 +349,7 @@ static void block_leave(struct block *block)
      */
     simt_fault_confirm();
     copy_shared(block->saved_shared_memory, (const unsigned char *)shared.low);
-    block->ordering = simt_order.order_within_block;
+    block->ordering = simt_current_order.order_within_block;
 }
 
 /** Starts the first turn of a block, with its shared memory newly poisoned. */

@@ -60,7 +60,7 @@ void simt_set_running_warp(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;
     simt_running.warp_lanes = &block->lane[warp->first_thread];
-    simt_order.order_within_warp = &warp->ordering;
+    simt_current_order.order_within_warp = &warp->ordering;
 }
 
 /** Removes and returns the next runnable lane, of which there must be at least one. */
@@ -87,7 +87,7 @@ void simt_lane_suspend(void)
 {
     struct lane *self = simt_running.lane;
 
-    self->packed_last_load = simt_order.packed_last_load;
+    self->packed_last_load = simt_current_order.packed_last_load;
     if (simt_running.runnable_lanes) {
         struct lane *const next = take_runnable();
 

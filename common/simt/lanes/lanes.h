@@ -111,7 +111,7 @@ struct lane {
     uint8_t awaited_parity;        /**< parity of the awaited phase */
     uintptr_t wait_site;           /**< call site of the collective or barrier at which the lane waits */
     unsigned barrier_id; /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_id_flag */
-    uintptr_t packed_last_load; /**< value of simt_order.packed_last_load while the lane is suspended */
+    uintptr_t packed_last_load; /**< value of simt_current_order.packed_last_load while the lane is suspended */
     uint32_t first_async_copy;  /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_async_copy;
     uint32_t num_committed_copy_groups; /**< number of groups committed since the block began */
@@ -322,8 +322,8 @@ static inline uint64_t key_of_next_step(uint64_t key)
 static inline void set_running_lane(struct lane *lane)
 {
     simt_running.lane = lane;
-    simt_order.packed_thread = lane->thread << WRITE_THREAD_SHIFT;
-    simt_order.packed_last_load = lane->packed_last_load;
+    simt_current_order.packed_thread = lane->thread << WRITE_THREAD_SHIFT;
+    simt_current_order.packed_last_load = lane->packed_last_load;
     simt_thread_idx = lane->thread_index;
 }
 

@@ -38,7 +38,8 @@ void simt_record_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc)
     const size_t last = (address + bytes - 1 - simt_program.constant_low) / 4;
 
     for (size_t word = first; word <= last; word++)
-        reads[word] = (struct constant_read){simt_order.epoch, simt_order.packed_thread >> WRITE_THREAD_SHIFT, pc};
+        reads[word] = (struct constant_read){simt_current_order.epoch,
+                                             simt_current_order.packed_thread >> WRITE_THREAD_SHIFT, pc};
 }
 
 void simt_constant_reads_record_uses(uint32_t first_epoch, uint32_t last_epoch)

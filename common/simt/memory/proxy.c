@@ -24,11 +24,11 @@ static struct epochs {
 
 bool simt_proxy_record_epoch_is_bulk_copy(void)
 {
-    const uint32_t epoch = simt_order.epoch;
+    const uint32_t epoch = simt_current_order.epoch;
 
-    if (epochs.first != simt_order.launch_begin_epoch && epochs.words > 0)
+    if (epochs.first != simt_current_order.launch_begin_epoch && epochs.words > 0)
         memset(epochs.word, 0, epochs.words * sizeof *epochs.word);
-    epochs.first = simt_order.launch_begin_epoch;
+    epochs.first = simt_current_order.launch_begin_epoch;
     const size_t word = (epoch - epochs.first) / 64;
 
     if (!simt_array_reserve(&epochs.word, &epochs.words, word + 1, sizeof *epochs.word))
@@ -41,7 +41,7 @@ static bool is_of_copy(uint32_t epoch)
 {
     const size_t word = (epoch - epochs.first) / 64;
 
-    return epochs.first == simt_order.launch_begin_epoch && word < epochs.words &&
+    return epochs.first == simt_current_order.launch_begin_epoch && word < epochs.words &&
            (epochs.word[word] >> (epoch - epochs.first) % 64 & 1);
 }
 
@@ -59,26 +59,26 @@ void simt_check_proxy_fence_after_last_write(const struct shadow_cell *cell, enu
     static enum memory_space good_space;
     const uint32_t thread = cell->packed_write >> WRITE_THREAD_SHIFT;
 
-    if (cell->write_epoch < simt_order.launch_begin_epoch ||
-        (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
-         simt_order.packed_thread == good_reader && space == good_space))
+    if (cell->write_epoch < simt_current_order.launch_begin_epoch ||
+        (cell->write_epoch == good_epoch && thread == good_write && simt_current_order.epoch == good_now &&
+         simt_current_order.packed_thread == good_reader && space == good_space))
         return;
-    if (!is_of_copy(cell->write_epoch) && !simt_is_ordered_by_proxy_fence(cell->write_epoch, thread, space)) {
+    if (!is_of_copy(cell->write_epoch) && !simt_is_access_ordered_by_proxy_fence(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_running_at(cell->write_epoch));
 
         simt_fault_dismiss_suspected_up_to(SUSPECT_UNWRITTEN_READ);
-        simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
-                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
-                        ", with no fence.proxy.async between%s",
-                        reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
-                        simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK),
-                        simt_block_running_at(cell->write_epoch) == simt_order.block_number ? ""
-                                                                                            : advice_between_blocks);
+        simt_fault_here(
+            cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
+            "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PC_LOCATION_FORMAT
+            ", with no fence.proxy.async between%s",
+            reader_phrase, index.x, index.y, index.z, block.x, block.y, block.z,
+            simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK),
+            simt_block_running_at(cell->write_epoch) == simt_current_order.block_number ? "" : advice_between_blocks);
     }
     good_epoch = cell->write_epoch;
     good_write = thread;
-    good_now = simt_order.epoch;
-    good_reader = simt_order.packed_thread;
+    good_now = simt_current_order.epoch;
+    good_reader = simt_current_order.packed_thread;
     good_space = space;
 }

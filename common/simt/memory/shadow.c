@@ -48,7 +48,7 @@ uint32_t simt_pc_slot_find_or_add_slow_path(uintptr_t pc)
 
 static unsigned running_thread(void)
 {
-    return simt_order.packed_thread >> WRITE_THREAD_SHIFT;
+    return simt_current_order.packed_thread >> WRITE_THREAD_SHIFT;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static const struct last_poll *find_poll(const struct past_access *past, bool in
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const struct last_poll *const seen = &simt_last_polls[i];
 
-        if (seen->epoch >= simt_order.order_within_block.block_begin_epoch &&
+        if (seen->epoch >= simt_current_order.order_within_block.block_begin_epoch &&
             simt_is_epoch_of_running_block(seen->epoch) && seen->write_epoch >= past->epoch &&
             simt_is_epoch_of_running_block(seen->write_epoch) == in_block && (!in_block || i == running_thread()))
             return seen;
@@ -183,8 +183,9 @@ static bool has_polled_anything(bool in_block)
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
         const uint32_t epoch = simt_last_polls[i].epoch;
 
-        if (in_block ? epoch >= simt_order.order_within_block.block_begin_epoch && simt_is_epoch_of_running_block(epoch)
-                     : epoch >= simt_order.launch_begin_epoch)
+        if (in_block ? epoch >= simt_current_order.order_within_block.block_begin_epoch &&
+                           simt_is_epoch_of_running_block(epoch)
+                     : epoch >= simt_current_order.launch_begin_epoch)
             return true;
     }
     return false;
@@ -307,7 +308,7 @@ static void insert_suspicion(const char *text, const char *suspicion, char *resu
 /** Ends the launch because its access races with an access by an earlier launch that may still be running. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
-    const struct overlapping_launch *launch = simt_overlapped_launch_at(past->epoch);
+    const struct overlapping_launch *launch = simt_overlapping_launch_that_ran_at(past->epoch);
     const struct overlapping_launch *missing = simt_launch_breaking_sync_chain_since(past->epoch);
     const int count = __builtin_popcount(past->byte_mask & access.byte_mask);
 
@@ -349,7 +350,7 @@ static void advise_on_update(uintptr_t update, bool in_block, char *text, size_t
  */
 static void fault_race(const struct past_access *past, struct word_access access, const struct racing *racing)
 {
-    if (past->epoch < simt_order.launch_begin_epoch)
+    if (past->epoch < simt_current_order.launch_begin_epoch)
         fault_overlap(past, access);
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(racing->thread);
@@ -433,11 +434,11 @@ static bool defer_race(const struct past_access *past, struct word_access access
 
     if (access.access_type != ACCESS_LOAD || !atomic)
         return false;
-    if (race->present && race->loaded != simt_order.packed_last_load)
+    if (race->present && race->loaded != simt_current_order.packed_last_load)
         simt_deferred_race_report();
     if (race->present)
         return true;
-    *race = (struct deferred_race){true, *racing, simt_order.packed_last_load, *past, access};
+    *race = (struct deferred_race){true, *racing, simt_current_order.packed_last_load, *past, access};
     simt_num_deferred_races++;
     return true;
 }
@@ -452,7 +453,7 @@ void simt_deferred_races_clear(void)
 /** Returns a mask of the bytes that the block has written in a shared word. */
 static uint32_t written(const struct shadow_cell *cell)
 {
-    return cell->write_epoch < simt_order.order_within_block.block_begin_epoch
+    return cell->write_epoch < simt_current_order.order_within_block.block_begin_epoch
                ? 0
                : cell->packed_write >> SHARED_WORD_WRITTEN_SHIFT & 0xf;
 }
@@ -588,7 +589,7 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
     const uintptr_t other = simt_allocation_nearest_written_word(address, &written_prefix_bytes);
     const struct shadow_cell *const cell = other ? &simt_memory.arena_shadow[(other - simt_memory.arena_begin) / 4]
                                                  : NULL;
-    const uintptr_t store = cell && cell->write_epoch >= simt_order.launch_begin_epoch
+    const uintptr_t store = cell && cell->write_epoch >= simt_current_order.launch_begin_epoch
                                 ? simt_pc_in_slot(cell->packed_write & PC_SLOT_MASK)
                                 : 0;
 
@@ -628,7 +629,8 @@ static void describe_other_writes(uintptr_t address, char *text, size_t size)
 static size_t nearest_word_written_by_launch(const struct shadow_cell *first, size_t num_words, size_t word,
                                              bool shared)
 {
-    const uint32_t begin = shared ? simt_order.order_within_block.block_begin_epoch : simt_order.launch_begin_epoch;
+    const uint32_t begin = shared ? simt_current_order.order_within_block.block_begin_epoch
+                                  : simt_current_order.launch_begin_epoch;
 
     for (size_t distance = 0; distance < num_words; distance++) {
         if (word >= distance && first[word - distance].write_epoch >= begin)
@@ -914,8 +916,9 @@ static void store_history(struct shadow_cell *cell, struct access_history *brief
 /** Returns the epoch below which no access can race with an access of this launch. */
 static uint32_t first_horizon(void)
 {
-    return simt_order.ordered_before_epoch < simt_order.launch_begin_epoch ? simt_order.ordered_before_epoch
-                                                                           : simt_order.launch_begin_epoch;
+    return simt_current_order.ordered_before_epoch < simt_current_order.launch_begin_epoch
+               ? simt_current_order.ordered_before_epoch
+               : simt_current_order.launch_begin_epoch;
 }
 
 void simt_check_and_record_ldg_load(const struct shadow_cell *cell, struct word_access access)
@@ -927,7 +930,7 @@ void simt_check_and_record_ldg_load(const struct shadow_cell *cell, struct word_
         const uint3 index = simt_thread_index(past->thread_or_set);
         const uint3 block = simt_block_index(simt_block_running_at(past->epoch));
 
-        if (past->epoch >= simt_order.launch_begin_epoch && (past->access_kind & PAST_WRITE) &&
+        if (past->epoch >= simt_current_order.launch_begin_epoch && (past->access_kind & PAST_WRITE) &&
             (past->byte_mask & access.byte_mask))
             simt_fault_here(
                 cudaErrorLaunchFailure, access.pc, "stale read-only data",
@@ -1027,7 +1030,7 @@ static uintptr_t update_before_read(const struct access_history *history, const 
 {
     const bool reads_now = access.access_type == ACCESS_LOAD, has_read = past->access_kind == PAST_READ;
     const unsigned reader = reads_now ? running_thread() : thread;
-    const uint32_t epoch = reads_now ? simt_order.epoch : past->epoch;
+    const uint32_t epoch = reads_now ? simt_current_order.epoch : past->epoch;
 
     if (!reads_now && !(has_read && access.access_type == ACCESS_ATOMIC))
         return 0;
@@ -1179,7 +1182,7 @@ static void replace_reads(struct access_history *history, struct word_access acc
          * An entry at the current epoch stays: other threads' accesses in it are not ordered before the new access, and
          * add_read() adds the new access to it.
          */
-        if (!can_replace(past, access) || past->epoch == simt_order.epoch)
+        if (!can_replace(past, access) || past->epoch == simt_current_order.epoch)
             continue;
         /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
         const bool seen = (past->access_kind & PAST_KIND_MASK) == PAST_VOLATILE_READ &&
@@ -1267,7 +1270,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
     if (bytes) {
         replace_reads(history, access);
         add_read(history,
-                 (struct past_access){.epoch = simt_order.epoch,
+                 (struct past_access){.epoch = simt_current_order.epoch,
                                       .thread_or_set = (uint16_t)running_thread(),
                                       .byte_mask = bytes,
                                       .access_kind = volatile_load ? PAST_VOLATILE_READ | access.atomic_size_and_flags
@@ -1280,7 +1283,7 @@ void simt_check_load_races_slow_path(struct shadow_cell *cell, struct word_acces
     if (volatile_load)
         simt_last_recorded_volatile_loads[running_thread()] = (struct last_recorded_volatile_load){
             .cell = cell,
-            .epoch = simt_order.epoch,
+            .epoch = simt_current_order.epoch,
             .write_epoch = cell->write_epoch,
             .packed_write = cell->packed_write,
             .atomic_size_and_flags = access.atomic_size_and_flags,
@@ -1291,7 +1294,7 @@ void simt_deferred_race_drop_for_cas(struct shadow_cell *cell, enum memory_space
 {
     struct deferred_race *race = &noted[running_thread()];
 
-    if (race->present && race->loaded != simt_order.packed_last_load)
+    if (race->present && race->loaded != simt_current_order.packed_last_load)
         simt_deferred_race_report();
     simt_num_deferred_races -= race->present;
     race->present = false;
@@ -1391,7 +1394,7 @@ void simt_check_store_races_slow_path(struct shadow_cell *cell, struct word_acce
         simt_fault_outside_shared_variables(cell, access.byte_mask, access.access_type, access.pc);
     check_no_copy(cell, access);
     struct access_history *history = open_history(cell, shadow_epoch_below_which_ordered(access.space), access.pc);
-    struct past_access mine = {.epoch = simt_order.epoch,
+    struct past_access mine = {.epoch = simt_current_order.epoch,
                                .thread_or_set = (uint16_t)running_thread(),
                                .byte_mask = access.byte_mask,
                                .access_kind = PAST_WRITE,
@@ -1439,7 +1442,9 @@ bool simt_find_launch_uses_of_word(const struct shadow_cell *cell, uint32_t firs
     if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
     const struct access_history *history = open_history(
-        cell, first_epoch < simt_order.ordered_before_epoch ? first_epoch : simt_order.ordered_before_epoch, 0);
+        cell,
+        first_epoch < simt_current_order.ordered_before_epoch ? first_epoch : simt_current_order.ordered_before_epoch,
+        0);
 
     memset(use_byte_masks, 0, NUM_USES);
     for (uint32_t i = 0; i < history->num_accesses; i++) {

@@ -104,7 +104,7 @@ void simt_fault_stream_race_in_cell(const struct shadow_cell *cell, uint32_t lau
 /** Returns whether the block has written a shared word. */
 static inline bool shadow_shared_word_is_written(const struct shadow_cell *cell)
 {
-    return cell->write_epoch >= simt_order.order_within_block.block_begin_epoch &&
+    return cell->write_epoch >= simt_current_order.order_within_block.block_begin_epoch &&
            (cell->packed_write >> SHARED_WORD_WRITTEN_SHIFT & 0xf) != 0;
 }
 /**
@@ -130,7 +130,7 @@ static inline void shadow_end_async_copy(struct shadow_cell *cell)
 static inline void shadow_end_async_copy_as_write(struct shadow_cell *cell)
 {
     shadow_end_async_copy(cell);
-    cell->write_epoch = simt_order.epoch;
+    cell->write_epoch = simt_current_order.epoch;
 }
 
 /**
@@ -182,9 +182,9 @@ static inline __attribute__((always_inline)) bool shadow_repeats_volatile_load(c
                                                                                struct word_access access)
 {
     const struct last_recorded_volatile_load *last =
-        &simt_last_recorded_volatile_loads[simt_order.packed_thread >> WRITE_THREAD_SHIFT];
+        &simt_last_recorded_volatile_loads[simt_current_order.packed_thread >> WRITE_THREAD_SHIFT];
 
-    return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
+    return last->cell == cell && last->epoch == simt_current_order.epoch && last->write_epoch == cell->write_epoch &&
            last->packed_write == cell->packed_write && last->atomic_size_and_flags == access.atomic_size_and_flags &&
            last->byte_mask == access.byte_mask;
 }
@@ -192,8 +192,8 @@ static inline __attribute__((always_inline)) bool shadow_repeats_volatile_load(c
 /** Returns the epoch below which the accesses by all threads are ordered before the current access. */
 static inline uint32_t shadow_epoch_below_which_ordered(enum memory_space space)
 {
-    return space == SPACE_SHARED ? simt_order.order_within_block.barrier_ordered_before_epoch
-                                 : simt_order.ordered_before_epoch;
+    return space == SPACE_SHARED ? simt_current_order.order_within_block.barrier_ordered_before_epoch
+                                 : simt_current_order.ordered_before_epoch;
 }
 
 /**
@@ -201,7 +201,7 @@ static inline uint32_t shadow_epoch_below_which_ordered(enum memory_space space)
  */
 static inline bool shadow_is_ordered_by_block_barrier(uint32_t epoch)
 {
-    return epoch - simt_order.turn_begin_epoch < simt_order.num_barrier_ordered_epochs;
+    return epoch - simt_current_order.turn_begin_epoch < simt_current_order.num_barrier_ordered_epochs;
 }
 
 /**
@@ -211,8 +211,8 @@ static inline bool shadow_is_ordered_by_block_barrier(uint32_t epoch)
 static inline bool shadow_is_ordered_by_barrier_or_program_order(uint32_t epoch, uint32_t packed_write)
 {
     return shadow_is_ordered_by_block_barrier(epoch) ||
-           (epoch >= simt_order.turn_begin_epoch &&
-            ((packed_write ^ simt_order.packed_thread) >> WRITE_THREAD_SHIFT) == 0);
+           (epoch >= simt_current_order.turn_begin_epoch &&
+            ((packed_write ^ simt_current_order.packed_thread) >> WRITE_THREAD_SHIFT) == 0);
 }
 
 /** Checks for races and records a load of bytes that are known to be readable. */
@@ -220,7 +220,7 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
                                                                           struct word_access access)
 {
     const uint32_t horizon = shadow_epoch_below_which_ordered(access.space);
-    const uint32_t who = simt_order.packed_thread >> (WRITE_THREAD_SHIFT - READERS_SET_SHIFT) |
+    const uint32_t who = simt_current_order.packed_thread >> (WRITE_THREAD_SHIFT - READERS_SET_SHIFT) |
                          (uint32_t)access.byte_mask << READERS_BYTES_SHIFT;
 
     if (access.access_type == ACCESS_VOLATILE_LOAD && shadow_repeats_volatile_load(cell, access))
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
             (cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
              !(cell->packed_readers >> READERS_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
              shadow_is_ordered_by_block_barrier(cell->read_epoch))) {
-            cell->read_epoch = simt_order.epoch;
+            cell->read_epoch = simt_current_order.epoch;
             cell->packed_readers = who | access.pc_slot;
             return;
         }
@@ -240,13 +240,13 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
          * The word has already been read at this epoch: add the thread to the set of readers, unless it is the only
          * one.
          */
-        if (cell->read_epoch == simt_order.epoch) {
+        if (cell->read_epoch == simt_current_order.epoch) {
             const uint32_t set = cell->packed_readers >> READERS_SET_SHIFT;
 
             if ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT == 0)
                 return;
             if (set < NUM_THREAD_SETS && ((cell->packed_readers ^ who) >> READERS_BYTES_SHIFT & 0xf) == 0) {
-                const uint32_t next = thread_set_cached_number_with_or_0(set, simt_order.packed_thread >>
+                const uint32_t next = thread_set_cached_number_with_or_0(set, simt_current_order.packed_thread >>
                                                                                   WRITE_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void shadow_check_load_races(struct
                 }
             }
         } else if (cell->packed_readers >> 30 == READERS_RACE_WITH_LATER_WRITES >> 30 &&
-                   cell->read_epoch >= simt_order.launch_begin_epoch &&
+                   cell->read_epoch >= simt_current_order.launch_begin_epoch &&
                    !(~cell->packed_readers >> READERS_BYTES_SHIFT & access.byte_mask)) {
             return;
         }
@@ -275,7 +275,7 @@ static inline __attribute__((always_inline)) void shadow_check_load(struct shado
             return;
         }
     } else if (SIMT_UNLIKELY((cell->packed_write & written) != written ||
-                             cell->write_epoch < simt_order.order_within_block.block_begin_epoch)) {
+                             cell->write_epoch < simt_current_order.order_within_block.block_begin_epoch)) {
         if (!access.may_include_padding || !simt_shared_word_may_be_padding(cell, access.address))
             simt_record_suspected_uninitialised_shared_read(cell, access.byte_mask, ACCESS_LOAD, access.pc);
     }
@@ -289,7 +289,8 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
     if (access.access_type == ACCESS_ATOMIC)
         return (packed_write & WRITE_IS_ATOMIC) &&
                (packed_write >> WRITE_BYTES_SHIFT & 0xf) == access.atomic_size_and_flags &&
-               access.atomic_size_and_flags < ATOMIC_SAW_OTHER_BLOCK && write_epoch >= simt_order.turn_begin_epoch;
+               access.atomic_size_and_flags < ATOMIC_SAW_OTHER_BLOCK &&
+               write_epoch >= simt_current_order.turn_begin_epoch;
     return !(packed_write & WRITE_IS_ATOMIC) &&
            !(packed_write >> WRITE_BYTES_SHIFT & 0xf & ~(uint32_t)access.byte_mask) &&
            shadow_is_ordered_by_barrier_or_program_order(write_epoch, packed_write);
@@ -302,7 +303,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces_write(uint32_t
 static inline uint32_t shadow_cached_number_of_readers_with_running_thread_or_0(uint32_t packed_readers)
 {
     const uint32_t set = packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1);
-    const uint32_t me = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
+    const uint32_t me = simt_current_order.packed_thread >> WRITE_THREAD_SHIFT;
 
     return set == me ? set : thread_set_cached_number_with_or_0(set, me);
 }
@@ -310,7 +311,7 @@ static inline uint32_t shadow_cached_number_of_readers_with_running_thread_or_0(
 /** Returns whether thread 0 is running and is the only one in the set `packed_readers`; its number is 0. */
 static inline bool shadow_only_reader_is_running_thread_0(uint32_t packed_readers)
 {
-    return simt_order.packed_thread == 0 && (packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1)) == 0;
+    return simt_current_order.packed_thread == 0 && (packed_readers >> READERS_SET_SHIFT & (NUM_THREAD_SETS - 1)) == 0;
 }
 
 /**
@@ -330,29 +331,29 @@ static inline __attribute__((always_inline)) bool shadow_readers_allow_fast_path
             return false;
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return true;
-        return cell->read_epoch == simt_order.epoch &&
+        return cell->read_epoch == simt_current_order.epoch &&
                (cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == access.byte_mask &&
                (shadow_cached_number_of_readers_with_running_thread_or_0(cell->packed_readers) != 0 ||
                 shadow_only_reader_is_running_thread_0(cell->packed_readers));
     }
     return cell->packed_readers < READERS_RACE_WITH_LATER_WRITES &&
            (shadow_is_ordered_by_block_barrier(cell->read_epoch) ||
-            (cell->read_epoch >= simt_order.turn_begin_epoch &&
-             cell->packed_readers >> READERS_SET_SHIFT == simt_order.packed_thread >> WRITE_THREAD_SHIFT));
+            (cell->read_epoch >= simt_current_order.turn_begin_epoch &&
+             cell->packed_readers >> READERS_SET_SHIFT == simt_current_order.packed_thread >> WRITE_THREAD_SHIFT));
 }
 
 /** Adds the running thread to the threads that did atomics in a cell, after shadow_readers_allow_fast_path(). */
 static inline __attribute__((always_inline)) void shadow_add_atomic_updater(struct shadow_cell *cell, uint32_t horizon,
                                                                             struct word_access access)
 {
-    uint32_t set = simt_order.packed_thread >> WRITE_THREAD_SHIFT;
+    uint32_t set = simt_current_order.packed_thread >> WRITE_THREAD_SHIFT;
 
     if (cell->read_epoch >= horizon) {
         if ((cell->packed_readers >> READERS_BYTES_SHIFT & 0xf) == 0)
             return;
         set = shadow_cached_number_of_readers_with_running_thread_or_0(cell->packed_readers);
     }
-    cell->read_epoch = simt_order.epoch;
+    cell->read_epoch = simt_current_order.epoch;
     cell->packed_readers = READERS_ARE_ATOMIC_UPDATERS | set << READERS_SET_SHIFT |
                            (uint32_t)access.byte_mask << READERS_BYTES_SHIFT | access.pc_slot;
 }
@@ -372,8 +373,8 @@ static inline __attribute__((always_inline)) void shadow_check_store_races(struc
     }
     if (access.access_type == ACCESS_ATOMIC)
         shadow_add_atomic_updater(cell, horizon, access);
-    cell->write_epoch = simt_order.epoch;
-    cell->packed_write = simt_order.packed_thread | word_state | access.pc_slot;
+    cell->write_epoch = simt_current_order.epoch;
+    cell->packed_write = simt_current_order.packed_thread | word_state | access.pc_slot;
     if (access.access_type == ACCESS_ATOMIC)
         cell->packed_write |= WRITE_IS_ATOMIC | (uint32_t)access.atomic_size_and_flags << WRITE_BYTES_SHIFT;
     else
@@ -392,7 +393,7 @@ static inline __attribute__((always_inline)) void shadow_check_store(struct shad
             return;
         }
     } else {
-        if (cell->write_epoch < simt_order.order_within_block.block_begin_epoch)
+        if (cell->write_epoch < simt_current_order.order_within_block.block_begin_epoch)
             word_state = 0;
         if (access.reads_old_value && SIMT_UNLIKELY(access.byte_mask & ~(word_state >> SHARED_WORD_WRITTEN_SHIFT)))
             simt_record_suspected_uninitialised_shared_read(cell, access.byte_mask, ACCESS_ATOMIC, access.pc);

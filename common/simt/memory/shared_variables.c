@@ -471,8 +471,8 @@ static bool is_used(const struct variable *variable)
     for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
-        if (cell->write_epoch >= simt_order.launch_begin_epoch ||
-            (cell->read_epoch >= simt_order.launch_begin_epoch && !simt_word_is_outside_shared_variables(cell)))
+        if (cell->write_epoch >= simt_current_order.launch_begin_epoch ||
+            (cell->read_epoch >= simt_current_order.launch_begin_epoch && !simt_word_is_outside_shared_variables(cell)))
             return true;
     }
     return false;

@@ -27,7 +27,7 @@ static struct simt_divergent_branch branches[SIMT_MAX_DIVERGENT_BRANCHES];
 static int branch_count;
 
 /** The requests of each line, in the order of their first requests, if they are counted. */
-static struct simt_line_requests request_lines[SIMT_MAX_LINE_REQUESTS];
+static struct simt_source_line_requests request_lines[SIMT_MAX_SOURCE_LINE_REQUESTS];
 static int request_line_count;
 static bool counts_request_lines;
 
@@ -92,12 +92,12 @@ void simt_counters_reset(void)
     request_line_count = 0;
 }
 
-void simt_enable_line_request_counts(void)
+void simt_enable_request_counts_by_source_line(void)
 {
     counts_request_lines = true;
 }
 
-int simt_read_line_requests(struct simt_line_requests first_lines[SIMT_MAX_LINE_REQUESTS])
+int simt_read_requests_by_source_line(struct simt_source_line_requests first_lines[SIMT_MAX_SOURCE_LINE_REQUESTS])
 {
     memcpy(first_lines, request_lines, (size_t)request_line_count * sizeof *request_lines);
     return request_line_count;
@@ -273,8 +273,8 @@ static void count_request_line(const struct memory_request *request)
 
     while (i < request_line_count && (request_lines[i].pc != request->pc || request_lines[i].kind != kind))
         i++;
-    if (kind && i == request_line_count && request_line_count < SIMT_MAX_LINE_REQUESTS)
-        request_lines[request_line_count++] = (struct simt_line_requests){.pc = request->pc, .kind = kind};
+    if (kind && i == request_line_count && request_line_count < SIMT_MAX_SOURCE_LINE_REQUESTS)
+        request_lines[request_line_count++] = (struct simt_source_line_requests){.pc = request->pc, .kind = kind};
     if (i < request_line_count)
         request_lines[i].num_requests++;
 }

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ordering_state simt_order;
+struct current_order simt_current_order;
 
 static unsigned running_thread(void)
 {
-    return simt_order.packed_thread >> WRITE_THREAD_SHIFT;
+    return simt_current_order.packed_thread >> WRITE_THREAD_SHIFT;
 }
 
 /*
@@ -46,10 +46,10 @@ static void begin_segment(uint32_t block)
                           "is of one block more than the simulator can remember");
         return;
     }
-    simt_order.turn_begin_epoch = ++simt_order.epoch;
-    simt_order.num_barrier_ordered_epochs = 0;
-    simt_order.block_number = block;
-    segments[segment_count++] = (struct segment){.epoch = simt_order.epoch, .block = block};
+    simt_current_order.turn_begin_epoch = ++simt_current_order.epoch;
+    simt_current_order.num_barrier_ordered_epochs = 0;
+    simt_current_order.block_number = block;
+    segments[segment_count++] = (struct segment){.epoch = simt_current_order.epoch, .block = block};
 }
 
 static size_t segment_at(uint32_t epoch)
@@ -75,21 +75,21 @@ uint32_t simt_block_running_at(uint32_t epoch)
 
 bool simt_epoch_can_never_be_ordered(uint32_t epoch)
 {
-    return !simt_order.blocks_are_interleaved && epoch >= simt_order.launch_begin_epoch &&
-           epoch < simt_order.order_within_block.block_begin_epoch && !segments[segment_at(epoch)].released;
+    return !simt_current_order.blocks_are_interleaved && epoch >= simt_current_order.launch_begin_epoch &&
+           epoch < simt_current_order.order_within_block.block_begin_epoch && !segments[segment_at(epoch)].released;
 }
 
 void simt_order_begin_block(uint32_t block_number)
 {
     begin_segment(block_number);
-    simt_order.order_within_block = (struct order_within_block){.block_begin_epoch = simt_order.epoch,
-                                                                .barrier_ordered_before_epoch = simt_order.epoch};
+    simt_current_order.order_within_block = (struct order_within_block){
+        .block_begin_epoch = simt_current_order.epoch, .barrier_ordered_before_epoch = simt_current_order.epoch};
 }
 
 void simt_order_resume_block(uint32_t block_number, const struct order_within_block *block)
 {
     begin_segment(block_number);
-    simt_order.order_within_block = *block;
+    simt_current_order.order_within_block = *block;
 }
 
 /* --- release/acquire edges ---------------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static uintptr_t grid_address(uintptr_t address)
 {
     const bool shared = address - simt_memory.shared_begin < simt_memory.shared_bytes;
 
-    return shared ? address + (((uintptr_t)simt_order.block_number + 1) << 47) : address;
+    return shared ? address + (((uintptr_t)simt_current_order.block_number + 1) << 47) : address;
 }
 
 static void end_release(uintptr_t address, unsigned bytes)
@@ -207,36 +207,36 @@ void simt_order_end_release_edges(uintptr_t address)
  */
 static struct thread_ordering_clocks *own_order(void)
 {
-    if (!simt_order.order_within_block.thread_clocks) {
-        simt_order.order_within_block.thread_clocks = calloc(BLOCK_THREADS,
-                                                             sizeof *simt_order.order_within_block.thread_clocks);
-        if (!simt_order.order_within_block.thread_clocks) {
+    if (!simt_current_order.order_within_block.thread_clocks) {
+        simt_current_order.order_within_block.thread_clocks = calloc(
+            BLOCK_THREADS, sizeof *simt_current_order.order_within_block.thread_clocks);
+        if (!simt_current_order.order_within_block.thread_clocks) {
             simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
                               "is of one block too many that fence");
             return NULL;
         }
     }
-    return &simt_order.order_within_block.thread_clocks[running_thread()];
+    return &simt_current_order.order_within_block.thread_clocks[running_thread()];
 }
 
 bool simt_order_running_thread_follows_fence(void)
 {
-    return simt_order.order_within_block.thread_clocks &&
-           simt_order.order_within_block.thread_clocks[running_thread()].clock_to_release_in_block;
+    return simt_current_order.order_within_block.thread_clocks &&
+           simt_current_order.order_within_block.thread_clocks[running_thread()].clock_to_release_in_block;
 }
 
 bool simt_order_own_accesses_unreleased_since(uint32_t epoch)
 {
-    const struct order_within_warp *warp = simt_order.order_within_warp;
+    const struct order_within_warp *warp = simt_current_order.order_within_warp;
     const unsigned me = running_thread();
-    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
+    const uint64_t thread = vector_clock_thread_number(simt_current_order.block_number, me);
     const uint32_t *known = warp->known_epochs[me % WARP_LANES];
 
-    return simt_order.order_within_block.barrier_ordered_before_epoch <= epoch &&
+    return simt_current_order.order_within_block.barrier_ordered_before_epoch <= epoch &&
            warp->syncwarp_ordered_before_epoch <= epoch &&
            !((warp->partially_synced_lanes >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
            !(simt_order_running_thread_follows_fence() &&
-             simt_vector_clock_epoch(simt_order.order_within_block.thread_clocks[me].clock_to_release_in_block,
+             simt_vector_clock_epoch(simt_current_order.order_within_block.thread_clocks[me].clock_to_release_in_block,
                                      thread) > epoch);
 }
 
@@ -247,7 +247,7 @@ static void join_clock(struct vector_clock **clock, struct vector_clock *other)
 
 static void acquire_releases(uintptr_t address, const struct release_record *all)
 {
-    struct release_record *to_block = find_release(address, simt_order.block_number);
+    struct release_record *to_block = find_release(address, simt_current_order.block_number);
     struct thread_ordering_clocks *order = own_order();
 
     if (!order)
@@ -270,7 +270,8 @@ void simt_order_record_strong_access(uintptr_t address, unsigned bytes, bool has
         end_release(key, 1);
     for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !has_read; word += 4)
         simt_order_end_release_edges(word);
-    const struct thread_ordering_clocks *order = simt_order.order_within_block.thread_clocks ? own_order() : NULL;
+    const struct thread_ordering_clocks *order = simt_current_order.order_within_block.thread_clocks ? own_order()
+                                                                                                     : NULL;
 
     if (!order || !order->clock_to_release_in_block)
         return;
@@ -283,7 +284,7 @@ void simt_order_record_strong_access(uintptr_t address, unsigned bytes, bool has
         join_clock(&to_all->clock, order->clock_to_release);
         segments[segment_count - 1].released = 1;
     }
-    struct release_record *to_block = to_all ? add_release_record(key, simt_order.block_number) : NULL;
+    struct release_record *to_block = to_all ? add_release_record(key, simt_current_order.block_number) : NULL;
 
     if (!to_block)
         return;
@@ -310,23 +311,23 @@ static struct acquired {
 static void overlap(const struct overlapping_launch *launch, size_t count)
 {
     overlapped = (struct overlapped){launch, count};
-    simt_order.has_synced_dependency = simt_order.all_have_synced_dependency = false;
-    simt_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_order.launch_begin_epoch;
+    simt_current_order.has_synced_dependency = simt_current_order.all_have_synced_dependency = false;
+    simt_current_order.ordered_before_epoch = count > 0 ? launch[0].first_epoch : simt_current_order.launch_begin_epoch;
     while (count > 1 && launch[count - 1].has_synced_dependency)
         count--;
-    simt_order.first_epoch_ordered_by_dependency_sync = count > 0 ? launch[count - 1].first_epoch
-                                                                  : simt_order.launch_begin_epoch;
+    simt_current_order.first_epoch_ordered_by_dependency_sync = count > 0 ? launch[count - 1].first_epoch
+                                                                          : simt_current_order.launch_begin_epoch;
 }
 
 void simt_order_record_dependency_sync_of_thread(void)
 {
     struct thread_ordering_clocks *order = overlapped.count > 0 ? own_order() : NULL;
 
-    simt_order.has_synced_dependency = true;
+    simt_current_order.has_synced_dependency = true;
     if (order)
         order->happens_before = simt_vector_clock_advance(order->happens_before,
                                                           simt_pseudo_thread_of_overlapped_launches(), CLOCK_LANE,
-                                                          simt_order.launch_begin_epoch);
+                                                          simt_current_order.launch_begin_epoch);
 }
 
 static void drop_threads(struct thread_ordering_clocks *threads)
@@ -346,16 +347,17 @@ void simt_order_end_block(struct order_within_block *block)
         drop_threads(block->thread_clocks);
     free(block->thread_clocks);
     block->thread_clocks = NULL;
-    if (block != &simt_order.order_within_block)
-        simt_order.order_within_block.thread_clocks = NULL;
+    if (block != &simt_current_order.order_within_block)
+        simt_current_order.order_within_block.thread_clocks = NULL;
 }
 
 bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
                              const struct overlapping_launches *launches)
 {
     segment_count = 0;
-    simt_order.launch_begin_epoch = simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
-    simt_order.blocks_are_interleaved = blocks_are_interleaved;
+    simt_current_order.launch_begin_epoch = simt_current_order.grid_barrier_ordered_before_epoch =
+        ++simt_current_order.epoch;
+    simt_current_order.blocks_are_interleaved = blocks_are_interleaved;
     overlap(launches->launches, launches->num_launches - 1);
     if (release_count > 0)
         memset(releases, 0, release_capacity * sizeof *releases);
@@ -401,23 +403,23 @@ static void share(struct thread_ordering_clocks *threads, unsigned warps, lane_m
 
 void simt_order_record_completed_block_barrier(void)
 {
-    simt_order.order_within_block.barrier_ordered_before_epoch = ++simt_order.epoch;
-    simt_order.num_barrier_ordered_epochs = simt_order.epoch - simt_order.turn_begin_epoch;
-    if (simt_order.order_within_block.thread_clocks)
-        share(simt_order.order_within_block.thread_clocks, BLOCK_WARPS, ALL_LANES);
+    simt_current_order.order_within_block.barrier_ordered_before_epoch = ++simt_current_order.epoch;
+    simt_current_order.num_barrier_ordered_epochs = simt_current_order.epoch - simt_current_order.turn_begin_epoch;
+    if (simt_current_order.order_within_block.thread_clocks)
+        share(simt_current_order.order_within_block.thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
 
 void simt_order_record_completed_grid_barrier(void)
 {
-    simt_order.grid_barrier_ordered_before_epoch = ++simt_order.epoch;
-    simt_order.all_have_synced_dependency = simt_order.has_synced_dependency;
+    simt_current_order.grid_barrier_ordered_before_epoch = ++simt_current_order.epoch;
+    simt_current_order.all_have_synced_dependency = simt_current_order.has_synced_dependency;
     if (overlapped.count == 0)
-        simt_order.ordered_before_epoch = simt_order.epoch;
+        simt_current_order.ordered_before_epoch = simt_current_order.epoch;
 }
 
 void simt_order_apply_grid_barrier_to_block(struct order_within_block *block)
 {
-    block->barrier_ordered_before_epoch = simt_order.epoch;
+    block->barrier_ordered_before_epoch = simt_current_order.epoch;
     if (block->thread_clocks)
         share(block->thread_clocks, BLOCK_WARPS, ALL_LANES);
 }
@@ -427,12 +429,12 @@ void simt_order_record_completed_syncwarp(struct order_within_warp *warp, unsign
 {
     uint32_t joined[WARP_LANES] = {0};
 
-    simt_order.epoch++;
+    simt_current_order.epoch++;
     synced_lanes &= existing_lanes;
-    if (simt_order.order_within_block.thread_clocks)
-        share(simt_order.order_within_block.thread_clocks + first_thread, 1, synced_lanes);
+    if (simt_current_order.order_within_block.thread_clocks)
+        share(simt_current_order.order_within_block.thread_clocks + first_thread, 1, synced_lanes);
     if (synced_lanes == existing_lanes) {
-        warp->syncwarp_ordered_before_epoch = simt_order.epoch;
+        warp->syncwarp_ordered_before_epoch = simt_current_order.epoch;
         return;
     }
     /* Raises the vector clock for each lane that a partial mask has synchronised. */
@@ -445,7 +447,7 @@ void simt_order_record_completed_syncwarp(struct order_within_warp *warp, unsign
     }
     warp->partially_synced_lanes |= synced_lanes;
     FOR_EACH_LANE (i, synced_lanes)
-        joined[i] = simt_order.epoch;
+        joined[i] = simt_current_order.epoch;
     FOR_EACH_LANE (i, synced_lanes)
         memcpy(warp->known_epochs[i], joined, sizeof joined);
 }
@@ -456,20 +458,20 @@ void simt_order_record_completed_syncwarp(struct order_within_warp *warp, unsign
  */
 static struct vector_clock *clock_of_now(const struct thread_ordering_clocks *order)
 {
-    const struct order_within_warp *warp = simt_order.order_within_warp;
+    const struct order_within_warp *warp = simt_current_order.order_within_warp;
     const unsigned me = running_thread();
-    const uint64_t thread = vector_clock_thread_number(simt_order.block_number, me);
+    const uint64_t thread = vector_clock_thread_number(simt_current_order.block_number, me);
     struct vector_clock *now = simt_vector_clock_add_reference(order->happens_before);
 
     now = simt_vector_clock_advance(now, thread, CLOCK_BLOCK,
-                                    simt_order.order_within_block.barrier_ordered_before_epoch);
+                                    simt_current_order.order_within_block.barrier_ordered_before_epoch);
     now = simt_vector_clock_advance(now, thread, CLOCK_WARP, warp->syncwarp_ordered_before_epoch);
     if (warp->partially_synced_lanes >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
             now = simt_vector_clock_advance(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
                                             warp->known_epochs[me % WARP_LANES][lane]);
     }
-    return simt_vector_clock_advance(now, thread, CLOCK_LANE, simt_order.epoch);
+    return simt_vector_clock_advance(now, thread, CLOCK_LANE, simt_current_order.epoch);
 }
 
 void simt_order_record_fence(bool in_block)
@@ -481,7 +483,7 @@ void simt_order_record_fence(bool in_block)
     join_clock(&order->happens_before, order->clock_acquired_before_fence_in_block);
     if (!in_block)
         join_clock(&order->happens_before, order->clock_acquired_before_fence);
-    simt_order.epoch++;
+    simt_current_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
     join_clock(&order->clock_to_release_in_block, now);
@@ -496,7 +498,7 @@ void simt_order_mbarrier_release(struct vector_clock **released)
 
     if (!order)
         return;
-    simt_order.epoch++;
+    simt_current_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
     join_clock(released, now);
@@ -505,8 +507,8 @@ void simt_order_mbarrier_release(struct vector_clock **released)
 
 void simt_order_mbarrier_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *released = simt_vector_clock_advance(*released, vector_clock_thread_number(simt_order.block_number, thread),
-                                          CLOCK_LANE, epoch + 1);
+    *released = simt_vector_clock_advance(
+        *released, vector_clock_thread_number(simt_current_order.block_number, thread), CLOCK_LANE, epoch + 1);
 }
 
 void simt_order_mbarrier_acquire(struct vector_clock *released)
@@ -537,7 +539,7 @@ void simt_order_record_proxy_fence(int space)
 
     if (!order)
         return;
-    simt_order.epoch++;
+    simt_current_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
     order->happens_before = simt_vector_clock_join_into_async_proxy(order->happens_before, now, space);
@@ -552,7 +554,7 @@ void simt_order_record_proxy_fence(int space)
  */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
-    const struct order_within_warp *warp = simt_order.order_within_warp;
+    const struct order_within_warp *warp = simt_current_order.order_within_warp;
     const unsigned me = running_thread() % WARP_LANES;
 
     return epoch < warp->syncwarp_ordered_before_epoch ||
@@ -564,9 +566,9 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
  */
 static bool is_known(uint64_t whose, uint32_t epoch, bool current_is_volatile_load)
 {
-    if (!simt_order.order_within_block.thread_clocks)
+    if (!simt_current_order.order_within_block.thread_clocks)
         return false;
-    const struct thread_ordering_clocks *order = &simt_order.order_within_block.thread_clocks[running_thread()];
+    const struct thread_ordering_clocks *order = &simt_current_order.order_within_block.thread_clocks[running_thread()];
 
     if (epoch < simt_vector_clock_epoch(order->happens_before, whose))
         return true;
@@ -575,7 +577,7 @@ static bool is_known(uint64_t whose, uint32_t epoch, bool current_is_volatile_lo
             epoch < simt_vector_clock_epoch(order->clock_acquired_before_fence_in_block, whose));
 }
 
-const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch)
+const struct overlapping_launch *simt_overlapping_launch_that_ran_at(uint32_t epoch)
 {
     for (size_t i = 0; i < overlapped.count; i++) {
         if (epoch >= overlapped.launch[i].first_epoch && epoch < overlapped.launch[i].end_epoch)
@@ -586,14 +588,15 @@ const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch)
 
 static bool has_synced_dependency(bool current_is_volatile_load)
 {
-    return simt_order.all_have_synced_dependency || is_known(simt_pseudo_thread_of_overlapped_launches(),
-                                                             simt_order.ordered_before_epoch, current_is_volatile_load);
+    return simt_current_order.all_have_synced_dependency ||
+           is_known(simt_pseudo_thread_of_overlapped_launches(), simt_current_order.ordered_before_epoch,
+                    current_is_volatile_load);
 }
 
 const struct overlapping_launch *simt_launch_breaking_sync_chain_since(uint32_t access_epoch)
 {
-    return access_epoch < simt_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
-               ? simt_overlapped_launch_at(simt_order.first_epoch_ordered_by_dependency_sync)
+    return access_epoch < simt_current_order.first_epoch_ordered_by_dependency_sync && has_synced_dependency(false)
+               ? simt_overlapping_launch_that_ran_at(simt_current_order.first_epoch_ordered_by_dependency_sync)
                : NULL;
 }
 
@@ -603,10 +606,10 @@ const struct overlapping_launch *simt_launch_breaking_sync_chain_since(uint32_t 
  */
 static bool ordered_launch(uint32_t epoch, bool current_is_volatile_load)
 {
-    return epoch < simt_order.ordered_before_epoch ||
-           (epoch >= simt_order.first_epoch_ordered_by_dependency_sync &&
+    return epoch < simt_current_order.ordered_before_epoch ||
+           (epoch >= simt_current_order.first_epoch_ordered_by_dependency_sync &&
             has_synced_dependency(current_is_volatile_load)) ||
-           !simt_overlapped_launch_at(epoch);
+           !simt_overlapping_launch_that_ran_at(epoch);
 }
 
 bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_volatile_load)
@@ -614,18 +617,19 @@ bool simt_accesses_are_ordered(uint32_t epoch, unsigned thread, bool current_is_
     const unsigned me = running_thread();
     const bool here = simt_is_epoch_of_running_block(epoch);
 
-    if (epoch < simt_order.launch_begin_epoch)
+    if (epoch < simt_current_order.launch_begin_epoch)
         return ordered_launch(epoch, current_is_volatile_load);
-    if (epoch < simt_order.grid_barrier_ordered_before_epoch)
+    if (epoch < simt_current_order.grid_barrier_ordered_before_epoch)
         return true;
     if (here) {
-        if (thread == me || epoch < simt_order.order_within_block.barrier_ordered_before_epoch)
+        if (thread == me || epoch < simt_current_order.order_within_block.barrier_ordered_before_epoch)
             return true;
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return is_known(vector_clock_thread_number(here ? simt_order.block_number : simt_block_running_at(epoch), thread),
-                    epoch, current_is_volatile_load);
+    return is_known(
+        vector_clock_thread_number(here ? simt_current_order.block_number : simt_block_running_at(epoch), thread),
+        epoch, current_is_volatile_load);
 }
 
 bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *threads, bool current_is_volatile_load,
@@ -634,8 +638,9 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
     bool all = true;
 
     *has_more_unordered = false;
-    if (epoch < simt_order.ordered_before_epoch ||
-        (epoch < simt_order.order_within_block.barrier_ordered_before_epoch && simt_is_epoch_of_running_block(epoch)))
+    if (epoch < simt_current_order.ordered_before_epoch ||
+        (epoch < simt_current_order.order_within_block.barrier_ordered_before_epoch &&
+         simt_is_epoch_of_running_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warp_mask) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
@@ -651,13 +656,14 @@ bool simt_accesses_of_set_are_ordered(uint32_t epoch, const struct thread_set *t
     return all;
 }
 
-bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space)
+bool simt_is_access_ordered_by_proxy_fence(uint32_t access_epoch, unsigned access_thread, int space)
 {
-    const uint32_t block = simt_is_epoch_of_running_block(epoch) ? simt_order.block_number
-                                                                 : simt_block_running_at(epoch);
+    const uint32_t block = simt_is_epoch_of_running_block(access_epoch) ? simt_current_order.block_number
+                                                                        : simt_block_running_at(access_epoch);
 
-    return simt_order.order_within_block.thread_clocks &&
-           epoch < simt_vector_clock_epoch(
-                       simt_order.order_within_block.thread_clocks[running_thread()].happens_before,
-                       simt_pseudo_thread_of_async_proxy(vector_clock_thread_number(block, thread), space));
+    return simt_current_order.order_within_block.thread_clocks &&
+           access_epoch <
+               simt_vector_clock_epoch(
+                   simt_current_order.order_within_block.thread_clocks[running_thread()].happens_before,
+                   simt_pseudo_thread_of_async_proxy(vector_clock_thread_number(block, access_thread), space));
 }

@@ -78,7 +78,7 @@ struct order_within_block {
 };
 
 /** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
-struct ordering_state {
+struct current_order {
     uint32_t epoch;
     uint32_t packed_thread;      /**< number of the running thread, shifted by WRITE_THREAD_SHIFT (shadow_cell.h) */
     uint32_t launch_begin_epoch; /**< epoch at which the launch began */
@@ -101,7 +101,7 @@ struct ordering_state {
     struct order_within_warp *order_within_warp;
 };
 
-extern struct ordering_state simt_order;
+extern struct current_order simt_current_order;
 
 /**
  * Begins a launch, the last of `launches`, which may overlap the others. Discards the record of which block ran at
@@ -110,8 +110,8 @@ extern struct ordering_state simt_order;
 bool simt_order_begin_launch(uint64_t num_blocks, bool blocks_are_interleaved,
                              const struct overlapping_launches *launches);
 /**
- * Makes block `block_number` the running block: for the first time, or with the simt_order.order_within_block that it
- * had at the end of its last turn.
+ * Makes block `block_number` the running block: for the first time, or with the simt_current_order.order_within_block
+ * that it had at the end of its last turn.
  */
 void simt_order_begin_block(uint32_t block_number);
 void simt_order_resume_block(uint32_t block_number, const struct order_within_block *block);
@@ -168,7 +168,7 @@ void simt_order_record_proxy_fence(int space);
  * Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before the current
  * operation.
  */
-bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space);
+bool simt_is_access_ordered_by_proxy_fence(uint32_t access_epoch, unsigned access_thread, int space);
 
 /**
  * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
@@ -177,7 +177,7 @@ bool simt_is_ordered_by_proxy_fence(uint32_t epoch, unsigned thread, int space);
 bool simt_order_own_accesses_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
-const struct overlapping_launch *simt_overlapped_launch_at(uint32_t epoch);
+const struct overlapping_launch *simt_overlapping_launch_that_ran_at(uint32_t epoch);
 /**
  * Returns the launch that ran after an access and never waited, and therefore keeps a wait of the current launch from
  * ordering the access. Returns NULL if a wait does order it, or if the running thread has not waited.
@@ -189,8 +189,9 @@ uint32_t simt_block_running_at(uint32_t epoch);
 /** Returns whether the running block ran at an epoch of this launch. */
 static inline bool simt_is_epoch_of_running_block(uint32_t epoch)
 {
-    return epoch >= simt_order.turn_begin_epoch || (epoch >= simt_order.order_within_block.block_begin_epoch &&
-                                                    simt_block_running_at(epoch) == simt_order.block_number);
+    return epoch >= simt_current_order.turn_begin_epoch ||
+           (epoch >= simt_current_order.order_within_block.block_begin_epoch &&
+            simt_block_running_at(epoch) == simt_current_order.block_number);
 }
 /**
  * Returns whether no later access can be ordered after the accesses at an epoch, because the block that made them has

@@ -183,7 +183,7 @@ static bool calls_runtime(const char *code, size_t position, size_t end)
     return is_known && is_free_function_call(code, position, end) && !may_be_declared_in_file(code, position, end);
 }
 
-bool check_word_in_device_function(const struct source *source, size_t position, size_t end)
+bool check_no_host_or_kernel_call_in_device_function(const struct source *source, size_t position, size_t end)
 {
     static const char *const memory[] = {"cudaMalloc", "cudaFree", NULL};
     static const char *const copies[] = {"cudaMemcpy", "cudaMemset", "cudaMemcpyAsync", "cudaMemsetAsync", NULL};

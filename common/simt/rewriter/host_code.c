@@ -204,7 +204,7 @@ bool check_launch_matches_kernel(struct source *source, size_t kernel, size_t ke
 
 /* --- words of host functions -------------------------------------------------------------------------------------- */
 
-bool check_word_in_host_function(const struct source *source, size_t position, size_t end)
+bool check_no_device_or_kernel_call_in_host_function(const struct source *source, size_t position, size_t end)
 {
     const char *const code = source->code;
     const int length = (int)(end - position < 100 ? end - position : 100);

@@ -31,12 +31,12 @@ void track_braces_at_conditional_directive(struct source *source, size_t positio
  * Checks that the word in [position, end), if it is in a function that certainly belongs to the host, is not a call of
  * a device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
  */
-bool check_word_in_host_function(const struct source *source, size_t position, size_t end);
+bool check_no_device_or_kernel_call_in_host_function(const struct source *source, size_t position, size_t end);
 /**
  * Checks that the word in [position, end), if it is in a device function, is not a call of a kernel, nor, unless the
  * function belongs to the host as well, of a function of CUDA's runtime or of the C library that only the host has.
  */
-bool check_word_in_device_function(const struct source *source, size_t position, size_t end);
+bool check_no_host_or_kernel_call_in_device_function(const struct source *source, size_t position, size_t end);
 /** Returns whether the C library has a host function with the name at `position`, beside those of the file. */
 bool is_c_library_host_function(const char *code, size_t position);
 /** Checks that the word in [position, end), in a host function, is not a call of one of CUDA's device functions. */

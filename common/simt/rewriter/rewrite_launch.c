@@ -98,8 +98,9 @@ static bool check_quoted(const struct source *source, size_t begin, size_t end)
 {
     for (size_t position = begin, next; position < end; position = next) {
         next = is_word_character(source->code[position]) ? word_end(source->code, position) : position + 1;
-        if (is_word_character(source->code[position]) && !(check_word_in_host_function(source, position, next) &&
-                                                           check_word_in_device_function(source, position, next)))
+        if (is_word_character(source->code[position]) &&
+            !(check_no_device_or_kernel_call_in_host_function(source, position, next) &&
+              check_no_host_or_kernel_call_in_device_function(source, position, next)))
             return false;
     }
     return true;
@@ -177,7 +178,8 @@ static bool rewrite_word(struct source *source, size_t position, size_t end)
             return false;
     } else if (starts_with(source->code + position, "cu") && !check_cuda_name_is_supported(source, position))
         return false;
-    return check_word_in_host_function(source, position, end) && check_word_in_device_function(source, position, end);
+    return check_no_device_or_kernel_call_in_host_function(source, position, end) &&
+           check_no_host_or_kernel_call_in_device_function(source, position, end);
 }
 
 /** Rewrites the code that begins with the character at `position`, which is not part of a word. */

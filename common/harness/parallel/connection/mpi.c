@@ -52,7 +52,7 @@ static bool await(const struct rank_group *group, int begun, MPI_Request *reques
     return result == MPI_SUCCESS || group_error_set(group, error, "MPI: error %d; a rank may be gone", result);
 }
 
-bool connection_open(struct ranks *ranks, struct error *error)
+bool connection_open(struct rank_context *ranks, struct error *error)
 {
     if (ranks_started() == 1)
         return true;
@@ -65,14 +65,14 @@ bool connection_open(struct ranks *ranks, struct error *error)
     return true;
 }
 
-void connection_close(struct ranks *ranks)
+void connection_close(struct rank_context *ranks)
 {
     (void)ranks;
     MPI_Finalize();
 }
 
 /** Does nothing, because nothing is timed on the CPU. */
-bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct rank_context *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;

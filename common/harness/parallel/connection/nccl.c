@@ -86,7 +86,7 @@ static bool await(const struct rank_group *group, ncclResult_t result, struct er
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
 /** Passes the NCCL id, with which the ranks connect, from rank 0 to the other ranks through shared memory. */
-static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
+static bool exchange_id_in_memory(const struct rank_context *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = monotonic_seconds();
 
@@ -112,7 +112,7 @@ static bool is_launched(void)
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
 }
 
-static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+static bool exchange_id_by_mpi(struct rank_context *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     MPI_Comm host;
 
@@ -147,7 +147,7 @@ static bool is_launched(void)
     return size && atoi(size) > 1;
 }
 
-static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+static bool exchange_id_by_mpi(struct rank_context *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     (void)local_rank, (void)id;
     return group_error_set(&ranks->all_ranks, error, "this program was built without MPI; --gpus N needs none");
@@ -159,7 +159,7 @@ static void leave_mpi(void)
 
 #endif
 
-static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *error)
+static bool choose_gpu(const struct rank_context *ranks, int local_rank, struct error *error)
 {
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
@@ -173,7 +173,7 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
            group_error_set(&ranks->all_ranks, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
-bool connection_open(struct ranks *ranks, struct error *error)
+bool connection_open(struct rank_context *ranks, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     int local_rank = ranks->all_ranks.rank;
@@ -203,7 +203,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     return call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks), result, error);
 }
 
-void connection_close(struct ranks *ranks)
+void connection_close(struct rank_context *ranks)
 {
     struct error ignored = {0};
     ncclResult_t result = ncclCommFinalize(comm_of(&ranks->all_ranks));
@@ -219,7 +219,7 @@ void connection_close(struct ranks *ranks)
  * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
  * stream waits for this all-reduce, but the host does not.
  */
-bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct rank_context *ranks, struct error *error)
 {
     return call_is_done(&ranks->all_ranks, comm_of(&ranks->all_ranks),
                         ncclAllReduce(ranks->scratch_float, ranks->scratch_float, 1, ncclFloat32, ncclSum,

@@ -10,7 +10,7 @@
 const char connection_version[] = "ranks by: none\n";
 
 /** Fails if mpirun started several processes, because each would act as the only rank. */
-bool connection_open(struct ranks *ranks, struct error *error)
+bool connection_open(struct rank_context *ranks, struct error *error)
 {
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
 
@@ -21,13 +21,13 @@ bool connection_open(struct ranks *ranks, struct error *error)
                            size, CONNECTION_MISSING_LIBRARY);
 }
 
-void connection_close(struct ranks *ranks)
+void connection_close(struct rank_context *ranks)
 {
     (void)ranks;
 }
 
 /** Does nothing, because there is no other rank to wait for. */
-bool connection_barrier_on_stream(const struct ranks *ranks, struct error *error)
+bool connection_barrier_on_stream(const struct rank_context *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
