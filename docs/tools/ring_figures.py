@@ -141,12 +141,12 @@ def draw_roles(data, title):
     for number, text in enumerate((
             "Time runs from left to right; a colour stands for a stage. Numbers: the consumer starts the products of this "
             "step.",
-            "Orange lines: it arrives at emptied for the step before. When both consumers have arrived, the stage is "
-            "filled again:",
-            f"step {later['step']}'s copies go to stage {later['stage']} while the tensor cores compute step "
-            f"{beside['step']}. The order is that of a run on the simulator;",
-            "the times are assumed: 2 units for the copies of a step, 1 to start its products, 2 to compute those of one "
-            "consumer.")):
+            f"Orange lines: it arrives at emptied for the step before; the last one, for step {data['rows'][-1]['step']}. "
+            "When both consumers have arrived, the",
+            f"stage is filled again: step {later['step']}'s copies go to stage {later['stage']} while the tensor cores "
+            f"compute step {beside['step']}. The order is that of a run on",
+            "the simulator; the times are assumed: 2 units for the copies of a step, 1 to start its products, 2 to compute "
+            "those of one consumer.")):
         write(ax, 14, foot + 18 * number, text)
     return ax
 
