@@ -195,10 +195,14 @@ static void an_unwritten_element_is_rejected(void **state)
 static void an_expert_twice_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
+    struct error error;
 
     (void)state;
     bench.ids[2 * 8 + 5] = bench.ids[2 * 8 + 1];
-    assert_wrong(&bench, 2, " is chosen twice, again at slot 5 (8 different experts expected)");
+    assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_WINS, &error), RUN_WRONG);
+    assert_non_null(strstr(error.text,
+                           " is chosen twice, again at slot 5 (8 different experts expected); wrong: 1 of 5 "
+                           "tokens; try: take each chosen expert out"));
     tear_down(&bench);
 }
 

@@ -122,8 +122,7 @@ REFUSED(read_without_wait, 64, "shared memory race")
     y[threadIdx.x] = words[threadIdx.x]; // [read_without_wait]
 }
 
-REFUSED(arrivals_of_all_threads, 128,
-        "check how many threads arrive at the mbarrier of 'done': it was made")
+REFUSED(arrivals_of_all_threads, 128, "check how many threads arrive at the mbarrier of 'done': it was made")
 {
     __shared__ int words[128];
     __shared__ mbarrier done;

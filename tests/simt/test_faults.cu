@@ -224,7 +224,8 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
 
-FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) has already read")
+FAULT("small", short_write_over, 1, 32,
+      "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) has already read")
 {
     __shared__ short words[4];
 
@@ -3961,7 +3962,8 @@ FAULT_LAUNCH("memory", copy_from_the_address_of_a_pointer, "the source is the ad
 
 FAULT_LAUNCH("memory", copy_to_a_name,
              "the destination is 'device_other', a __device__ variable, whose name is no device address in host code; "
-             "nor can it be passed to a kernel; try: the address from cudaGetSymbolAddress(), or, for a copy, cudaMemcpyToSymbol()")
+             "nor can it be passed to a kernel; try: the address from cudaGetSymbolAddress(), or, for a copy, "
+             "cudaMemcpyToSymbol()")
 {
     cudaMemcpy(&device_other, host_words, 4, cudaMemcpyHostToDevice); // [copy_to_a_name]
 }
@@ -4392,8 +4394,9 @@ static __global__ void transpose_kernel(const int *x, int *y)
     y[8 * threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y]; // [grid_and_block_exchanged]
 }
 
-FAULT_LAUNCH("memory", grid_and_block_exchanged,
-             " has blocks of 2 x 3 threads in a grid of 8 x 8; try: check the launch: <<<grid, block>>>; then the index")
+FAULT_LAUNCH(
+    "memory", grid_and_block_exchanged,
+    " has blocks of 2 x 3 threads in a grid of 8 x 8; try: check the launch: <<<grid, block>>>; then the index")
 {
     (void)grid_and_block_exchanged_added;
     transpose_kernel<<<dim3(8, 8), dim3(2, 3)>>>(device_x, device_y);

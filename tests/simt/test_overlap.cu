@@ -427,7 +427,8 @@ REFUSED(other_half_in_third, "writes 2 bytes that the launch at :", "other_half_
     cudaLaunchKernelEx(early(1, THREADS), halves_kernel, (short *)y, 0, false);
 }
 
-REFUSED(event_of_another_stream, "race of two streams: thread (0,0,0) of block (0,0,0) of copy_kernel, launched at :", NULL)
+REFUSED(event_of_another_stream,
+        "race of two streams: thread (0,0,0) of block (0,0,0) of copy_kernel, launched at :", NULL)
 {
     write_kernel<<<1, THREADS, 0, streams[0]>>>(y);
     cudaEventRecord(event, streams[0]);

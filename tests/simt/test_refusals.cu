@@ -490,7 +490,9 @@ static void beyond_dynamic_shared_memory(void **)
     dynamic_kernel<<<1, 64, 256>>>(device_y);
     expect_success();
     dynamic_kernel<<<1, 64, 252>>>(device_y);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes at byte 252, beyond the 252 dynamic bytes of the launch at :");
+    EXPECT_FAULT(
+        cudaErrorIllegalAddress, "dynamic",
+        "thread (63,0,0) of block (0,0,0) writes 4 bytes at byte 252, beyond the 252 dynamic bytes of the launch at :");
 }
 
 static __global__ void beside_kernel(int *y, int index, bool store)

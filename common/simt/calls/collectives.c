@@ -424,7 +424,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
                           "shuffle from an absent lane",
                           "reads lane %u, which is not in the mask " LANE_MASK_FORMAT ", by %s" SIMT_ADVICE_PREFIX
                           "let all lanes make the call, with a mask of all: a lane without work should take part with "
-                          "a neutral value (0 for a sum); or read only lanes in the mask",
+                          "a neutral value (0 for a sum)",
                           source, LANE_MASK_ARGUMENTS(mask), simt_awaited_collective_name(warp, lane));
     else if (!(warp->lanes >> source & 1))
         snprintf(why, sizeof why, "which the block does not have");

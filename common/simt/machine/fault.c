@@ -259,8 +259,8 @@ cudaError_t simt_fault_no_address_space(void)
 }
 
 /**
- * Appends a source location: " at :line" if it is in the file of `here`, otherwise " at file:line", without the folders
- * that both locations have. Returns true if the location is `here`.
+ * Appends a source location: " at :line" if it is in the file of `here`, otherwise " at file:line", without what
+ * simt_format_source_line_seen_from() leaves out. Returns true if the location is `here`.
  */
 static bool append_location(char *line, size_t size, const char *pc_text, const char *here)
 {

@@ -357,7 +357,7 @@ void simt_format_source_line_seen_from(const char *here, uintptr_t pc, char text
         shared = here[i] == '/' ? i + 1 : shared;
     if (colon && strncmp(location, here, file + 1) == 0)
         part += file;
-    else if (shared > 1)
+    else if (shared > 1 && (here[0] == '/' || (!strchr(location + shared, '/') && !strchr(here + shared, '/'))))
         part += shared;
     snprintf(text, LOCATION_TEXT_SIZE, "%s", part);
 }

@@ -15,7 +15,8 @@ enum { LOCATION_TEXT_SIZE = 512, STACK_TEXT_SIZE = 2048 };
 void simt_format_source_line(uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
 /**
  * Writes the source line of an instruction as seen from the location `here`: ":line" if it is in the same file, and
- * otherwise without the folders that both locations have.
+ * otherwise without the folder if it is in the same folder, or, if the paths are absolute, without the folders that
+ * both have.
  */
 void simt_format_source_line_seen_from(const char *here, uintptr_t pc, char text[LOCATION_TEXT_SIZE]);
 

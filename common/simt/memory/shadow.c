@@ -539,15 +539,17 @@ static void describe_small_block(const struct shadow_cell *cell, char *text, siz
 
 /**
  * Writes that other bytes of an array have been written at `pc`, with advice on that store, whose index or condition
- * may be wrong; `otherwise` is the advice if the store is right.
+ * may be wrong. `of_launch` describes the launch if it may be wrong, else it is ""; `otherwise` is the advice if the
+ * launch and the store are right.
  */
 static void describe_other_store(uintptr_t pc, const char *of_launch, const char *otherwise, char *text, size_t size)
 {
     snprintf(text, size,
              "; other bytes of it have been written, the nearest" SIMT_PC_LOCATION_FORMAT "%s" SIMT_ADVICE_PREFIX
              "%s the index and the condition of this read, and those of the store" SIMT_PC_LOCATION_FORMAT
-             ": one of them uses elements that the other leaves out; or, if both are right, %s",
-             pc, of_launch, *of_launch ? "check the launch: <<<grid, block>>>; then" : "check", pc, otherwise);
+             ": one of them uses elements that the other leaves out%s%s",
+             pc, of_launch, *of_launch ? "check the launch: <<<grid, block>>>; then" : "check", pc,
+             *of_launch ? "" : "; or, if both are right, ", *of_launch ? "" : otherwise);
 }
 
 void simt_record_suspected_uninitialised_shared_read(const struct shadow_cell *cell, uint32_t byte_mask,
