@@ -59,6 +59,10 @@ for chapter in 11c_moe_tensor_cores 11d_moe_async_ring; do
             "$("$chapters/$chapter" "$flag" 100 2>&1)"
     done
 done
+floats hundred '(3, 100)' 300
+matches "a size from a file: names the file" \
+    "11c_moe_tensor_cores: --hidden-size: 100 (from $scratch/hundred.npy) is not a multiple of 64; *" \
+    "$("$chapters/11c_moe_tensor_cores" --hidden "$scratch/hundred.npy" 2>&1)"
 
 # --- the check ---
 matches "values that exceed the range of f32" "*verified *yes: 6,144 elements*; 6144 may exceed the range of f32 and \

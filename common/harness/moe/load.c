@@ -175,13 +175,29 @@ static bool settle_dist(struct moe_options *options, struct error *error)
            error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
 }
 
-/** Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong. */
-static bool check_unsupported(const char *reason, const struct moe_problem *problem, struct error *error)
+/** Writes " (from FILE)" for a size that was taken from a file, otherwise "". Returns the text. */
+static const char *origin_of(const char *file, char text[PATH_MAX])
 {
-    const struct option_value values[] = {{"hidden-size", problem->hidden_size, NULL},
-                                          {"intermediate-size", problem->intermediate_size, NULL},
-                                          {"block-size", problem->block_size, NULL},
-                                          {NULL, 0, NULL}};
+    text[0] = '\0';
+    if (file)
+        snprintf(text, PATH_MAX, " (from %s)", file);
+    return text;
+}
+
+/**
+ * Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong, and names the
+ * file that it was taken from.
+ */
+static bool check_unsupported(const char *reason, const struct moe_problem *problem, const struct sizes *sizes,
+                              struct error *error)
+{
+    char hidden[PATH_MAX], intermediate[PATH_MAX];
+    const struct option_value values[] = {
+        {"hidden-size", problem->hidden_size, origin_of(sizes->from[MOE_DIMENSION_HIDDEN_SIZE], hidden)},
+        {"intermediate-size", problem->intermediate_size,
+         origin_of(sizes->from[MOE_DIMENSION_INTERMEDIATE_SIZE], intermediate)},
+        {"block-size", problem->block_size, NULL},
+        {NULL, 0, NULL}};
 
     return check_supported(reason, values, error);
 }
@@ -199,7 +215,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
            moe_set_block_size_and_capacity(problem, implementation, options->block_size_given ? problem->block_size : 0,
                                            error) &&
-           check_unsupported(moe_unsupported_reason(implementation, problem), problem, error);
+           check_unsupported(moe_unsupported_reason(implementation, problem), problem, sizes, error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
