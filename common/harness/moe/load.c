@@ -185,8 +185,8 @@ static const char *origin_of(const char *file, char text[PATH_MAX])
 }
 
 /**
- * Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong, and names the
- * file that it was taken from.
+ * Checks that there is no reason why the problem is unsupported; the error repeats a number that is wrong, and names
+ * the file that it was taken from.
  */
 static bool check_unsupported(const char *reason, const struct moe_problem *problem, const struct sizes *sizes,
                               struct error *error)
