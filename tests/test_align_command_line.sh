@@ -67,7 +67,7 @@ refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --
 refuses "a negative offset" "--misalign: -1; it must be 0 to 3" --misalign -1
 refuses "an unknown kernel" "--kernel: 'tiny'; it must be one of auto, large, small" --kernel tiny
 refuses "another number of experts than the data's" \
-    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another number needs generated input: --dist NAME)" \
+    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another number needs generated input: --dist NAME; --help lists the names)" \
         --num-experts 128
 ends_early "$program" --kernel small
 matches "a kernel that does not take so many experts: says why" "$name: --num-experts: 256 is more than 96; with --kernel small, *" "$said"
@@ -95,6 +95,7 @@ refuses "a first count missing" "--counts: ',2' has no number for expert 0 (noth
     --counts ,2
 refuses "a comma too many" "--counts: '1,2,' has no number for expert 2 (nothing after the last comma); 0 is for none" \
     --counts 1,2,
+refuses "counts without commas" "20: unexpected; a list is one argument, without spaces, such as 4,1,5,3" --counts 10 20 30
 refuses "a count that is none" "--counts: 'two' is not a whole number" --counts 1,two
 refuses "a negative count" "--counts: -1; it must be 0 or more" --counts 1,-1
 refuses "counts too large" "--counts: more than 2147483647 ids with expert 1's; that is the most there can be" \

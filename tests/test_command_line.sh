@@ -23,10 +23,10 @@ refuses() {
 
 # --- arguments ---
 refuses "experts that do not divide" \
-    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8 (every kernel takes powers of two up to 32)" \
+    "--num-experts: 256 is not a multiple of --num-expert-group (7); for example --num-expert-group 8 (every kernel takes powers of two up to 32, with at most 32 experts in a group)" \
     --num-expert-group 7
 refuses "groups that are no power of two where one would do" \
-    "--num-experts: 96 is not a multiple of --num-expert-group (5); for example --num-expert-group 4 (every kernel takes powers of two up to 32)" \
+    "--num-experts: 96 is not a multiple of --num-expert-group (5); for example --num-expert-group 4 (every kernel takes powers of two up to 32, with at most 32 experts in a group)" \
     --num-expert-group 5 --num-experts 96 --topk-group 3 --dist normal
 refuses "experts that do not divide by the default" \
     "--num-experts: 250 is not a multiple of --num-expert-group (8 by default); for example --num-expert-group 10" \

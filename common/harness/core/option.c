@@ -5,6 +5,7 @@
 #include "base/standard_output.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,12 +199,22 @@ static bool is_help(const char *word)
     return false;
 }
 
-/** Returns whether a word that names no option continues a list of numbers, because there is a space in the list. */
-static bool is_part_of_list(const char *previous, const char *word)
+/**
+ * Returns whether argv[i], which names no option, continues a list of numbers, because there is a space in the list: a
+ * comma is at either side of it, or the option before it takes a list.
+ */
+static bool is_part_of_list(const struct option_row *table, char **argv, int i)
 {
+    const char *const previous = argv[i - 1], *const word = argv[i];
     const size_t length = strlen(previous);
+    const struct option_row *option = NULL;
 
-    return strncmp(word, "--", 2) != 0 && (word[0] == ',' || (length > 0 && previous[length - 1] == ','));
+    if (strncmp(word, "--", 2) == 0)
+        return false;
+    if (i > 2 && strncmp(argv[i - 2], "--", 2) == 0)
+        match_option(table, argv[i - 2] + 2, strlen(argv[i - 2] + 2), &option);
+    return word[0] == ',' || (length > 0 && previous[length - 1] == ',') ||
+           (isdigit((unsigned char)word[0]) && option && option->placeholder && strchr(option->placeholder, ','));
 }
 
 /** Finds the option that argv[*i] names and its value, which is in the same word or in the next one. */
@@ -215,7 +226,7 @@ static const struct option_row *find_option(const struct option_row *table, int 
     const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
     const bool has_value = length > 0 && word[2 + length] == '=';
 
-    if (is_part_of_list(argv[*i - 1], word))
+    if (is_part_of_list(table, argv, *i))
         error_set(error, "%s: unexpected; a list is one argument, without spaces, such as 4,1,5,3", word);
     else if (strncmp(word, "--", 2) != 0 || word[2] == '\0')
         error_set(error,

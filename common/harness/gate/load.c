@@ -48,7 +48,8 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
         return error_set(error, "%s: %" PRId64 " experts", path, num_experts);
     if (options->num_experts_given && problem->num_experts != num_experts)
         return error_set(error,
-                         "--num-experts: %d; %s has %" PRId64 " (another number needs generated input: --dist NAME)",
+                         "--num-experts: %d; %s has %" PRId64
+                         " (another number needs generated input: --dist NAME; --help lists the names)",
                          problem->num_experts, path, num_experts);
     problem->num_experts = (int)num_experts;
     if (!program->num_tokens_given)

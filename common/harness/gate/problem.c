@@ -52,7 +52,8 @@ static bool check_groups(const struct gate_problem *problem, struct error *error
 
         if (groups > 0)
             snprintf(example, sizeof example, "; for example --num-expert-group %d%s", groups,
-                     as_lanes > 0 ? " (every kernel takes powers of two up to 32)" : "");
+                     as_lanes > 0 ? " (every kernel takes powers of two up to 32, with at most 32 experts in a group)"
+                                  : "");
         return error_set(error, "--num-experts: %d is not a multiple of --num-expert-group (%d%s)%s",
                          problem->num_experts, problem->num_expert_group,
                          problem->num_expert_group == 8 ? " by default" : "", example);
