@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {
         .implementation =
             {.name = "13a_gate_bound",
-             .own_kernels = "few_tokens_kernel",
+             .own_kernels = {"few_tokens_kernel"},
              .fallback = "chapter 05's; this chapter's are for sigmoid scores and the five shapes of router in gate.cu",
              .supports_shared_experts = true,
              .supports_overlap = true,

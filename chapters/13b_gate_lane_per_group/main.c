@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {
         .implementation =
             {.name = "13b_gate_lane_per_group",
-             .own_kernels = "many_tokens_kernel few_tokens_kernel",
+             .own_kernels = {"many_tokens_kernel"},
              .fallback = "chapter 05's; this chapter's are for sigmoid scores and the five shapes of router in gate.cu",
              .supports_shared_experts = true,
              .supports_overlap = true,

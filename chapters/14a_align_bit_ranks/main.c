@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     static const struct align_chapter chapter = {
         .implementation =
             {.name = "14a_align_bit_ranks",
-             .own_kernels = "align_warp_kernel align_few_kernel",
+             .own_kernels = {"align_warp_kernel", "align_few_kernel"},
              .fallback = "chapter 10's; this chapter's are for up to 4,096 ids, and not used with --kernel large",
              .supports_overlap = true,
              .kernel_switch_ids = {32, 1024, 2048, 4096},

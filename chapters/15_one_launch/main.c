@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     static const struct routing_chapter chapter = {
         .implementation =
             {.name = "15_one_launch",
-             .own_kernels = "one_launch_kernel",
+             .own_kernels = {"one_launch_kernel"},
              .fallback = "those of chapters 13c and 14b; this chapter's is for up to 256 tokens, sigmoid scores and "
                          "four shapes of router",
              .kernel_switch_tokens = {64, 256}, /* the most blocks that the simulator co-schedules; MAX_TOKENS */

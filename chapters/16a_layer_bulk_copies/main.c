@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     static const struct moe_chapter chapter = {
         .implementation =
             {.name = "16a_layer_bulk_copies",
-             .own_kernels = "layer_kernel",
+             .own_kernels = {"layer_kernel"},
              .fallback =
                  "chapter 11b's; this chapter's is for bf16, sizes that are multiples of 64, and --block-size 16",
              .needs = {.min_compute_capability = 90, .feature_name = "bulk copies"},

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "16b_layer_warpgroup_products",
-                           .own_kernels = "layer_kernel",
+                           .own_kernels = {"layer_kernel"},
                            .fallback = "chapter 11b's; this chapter's is for bf16, multiples of 128 as --hidden-size "
                                        "and of 64 as --intermediate-size, and blocks of up to 192",
                            .needs = {.min_compute_capability = 90,

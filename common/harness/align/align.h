@@ -72,9 +72,9 @@ enum { ALIGN_MAX_KERNEL_SWITCHES = 8 };
  */
 struct align_implementation {
     const char *name;
-    const char *own_kernels; /**< names of the chapter's kernels, separated by blanks; NULL if there is no fallback */
-    const char *fallback;    /**< what is launched where these are not, and what these are for: a text for the report */
-    bool supports_overlap;   /**< whether the launch honours align_problem.overlap */
+    const char *own_kernels[3]; /**< names of the chapter's kernels, NULL-terminated; empty if there is no fallback */
+    const char *fallback;  /**< what is launched where these are not, and what these are for: a text for the report */
+    bool supports_overlap; /**< whether the launch honours align_problem.overlap */
     /**
      * Numbers of ids and of experts above which the implementation launches a different kernel; --check-all tries each
      * such number N and N + 1.

@@ -581,27 +581,17 @@ static void report_other_problems(const struct program *program, struct record *
                         "\nThis verifies one problem; --check-corners verifies others, of unusual sizes and values.");
 }
 
-/** Returns whether `word` is one of the words in `words`, which are separated by blanks. */
-static bool contains_word(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
 /** Adds which fallback the kernels belong to if none of them is the chapter's; a GPU reports no kernels. */
 static void report_fallback(const struct program *program, struct record *report)
 {
     const struct run_counters *const counters = &program->counters;
 
-    if (!program->own_kernels || counters->num_kernels == 0)
+    if (!program->own_kernels || !program->own_kernels[0] || counters->num_kernels == 0)
         return;
     for (int k = 0; k < counters->num_kernels; k++)
-        if (contains_word(program->own_kernels, counters->kernels[k].name))
-            return;
+        for (const char *const *own = program->own_kernels; *own; own++)
+            if (strcmp(*own, counters->kernels[k].name) == 0)
+                return;
     record_add_text(report, IN_TABLE, "kernels", "the fallback is launched: %s", program->fallback);
     record_add_text(report, IN_JSON, "fallback", "%s", program->fallback);
 }

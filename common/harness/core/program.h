@@ -71,9 +71,10 @@ struct program {
         *unsupported_options;          /**< unsupported options of the table, NULL-terminated; NULL if there are none */
     const struct gpu_needs *gpu_needs; /**< requirements that the GPU must meet; NULL if there are none */
     const char *source_hash;           /**< kernel_source_sha256 */
-    const char *own_kernels; /**< names of the chapter's kernels, separated by blanks; NULL if there is no fallback */
-    const char *fallback;    /**< what is launched where these are not, and what these are for: a text for the report */
-    struct benchmark bench;  /**< benchmark, whose sweep and max_tokens the operator may set */
+    const char *const
+        *own_kernels;     /**< names of the chapter's kernels, NULL-terminated; empty or NULL if there is no fallback */
+    const char *fallback; /**< what is launched where these are not, and what these are for: a text for the report */
+    struct benchmark bench; /**< benchmark, whose sweep and max_tokens the operator may set */
 
     struct program_options *options; /**< the operator's options of the current run; a benchmark sets num_tokens */
     struct program_options requested_options; /**< the options as given on the command line */

@@ -74,8 +74,8 @@ enum { GATE_MAX_KERNEL_SWITCHES = 6 };
  */
 struct gate_implementation {
     const char *name;
-    const char *own_kernels; /**< names of the chapter's kernels, separated by blanks; NULL if there is no fallback */
-    const char *fallback;    /**< what is launched where these are not, and what these are for: a text for the report */
+    const char *own_kernels[3]; /**< names of the chapter's kernels, NULL-terminated; empty if there is no fallback */
+    const char *fallback; /**< what is launched where these are not, and what these are for: a text for the report */
     bool supports_shared_experts; /**< whether num_fused_shared_experts and scale_later are supported */
     bool supports_overlap;        /**< whether the launch honours gate_problem.overlap */
     /**

@@ -73,9 +73,9 @@ enum { MOE_MAX_KERNEL_SWITCHES = 4 };
  */
 struct moe_implementation {
     const char *name;
-    const char *own_kernels; /**< names of the chapter's kernels, separated by blanks; NULL if there is no fallback */
-    const char *fallback;    /**< what is launched where these are not, and what these are for: a text for the report */
-    struct gpu_needs needs;  /**< requirements that the GPU must meet; all zero if there are none */
+    const char *own_kernels[3]; /**< names of the chapter's kernels, NULL-terminated; empty if there is no fallback */
+    const char *fallback;   /**< what is launched where these are not, and what these are for: a text for the report */
+    struct gpu_needs needs; /**< requirements that the GPU must meet; all zero if there are none */
     /**
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.

@@ -35,8 +35,8 @@ struct routing_buffers {
  */
 struct routing_implementation {
     const char *name;
-    const char *own_kernels; /**< names of the chapter's kernels, separated by blanks; NULL if there is no fallback */
-    const char *fallback;    /**< what is launched where these are not, and what these are for: a text for the report */
+    const char *own_kernels[3]; /**< names of the chapter's kernels, NULL-terminated; empty if there is no fallback */
+    const char *fallback; /**< what is launched where these are not, and what these are for: a text for the report */
     int64_t kernel_switch_tokens[GATE_MAX_KERNEL_SWITCHES]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL if none */
