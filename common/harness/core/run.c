@@ -11,7 +11,7 @@ static bool is_about_value(const char *reason)
 {
     static const char not_a[] = "not a ", more[] = "more than ";
     const bool is_limit = strncmp(reason, more, strlen(more)) == 0;
-    const char *const limit = reason + strlen(more);
+    const char *const limit = is_limit ? reason + strlen(more) : "";
 
     return strncmp(reason, not_a, strlen(not_a)) == 0 || (is_limit && limit[strspn(limit, "0123456789")] == ';');
 }
